@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `ripbench` command: one module for each sub-command, imported when it is used."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from harness import __version__
+from harness.errors import HarnessError
+
+COMMANDS = {
+    "gap": "gap, debt and workspace of a convolution",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status 0 only when all is well; 1 for a failure that was found, 2 for wrong usage."""
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    parser = argparse.ArgumentParser(
+        prog="ripbench", description="Hardware-in-the-loop bench for Right In-Place convolution."
+    )
+    parser.add_argument("--version", action="version", version=f"ripbench {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    wanted = next((word for word in argv if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        sub = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        if name == wanted:
+            importlib.import_module(f"harness.cli.{name}").add_arguments(sub)
+    options = parser.parse_args(argv)
+    try:
+        status: int = importlib.import_module(f"harness.cli.{options.command}").run(options)
+    except HarnessError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        return 1
+    return status

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every number and enumeration that the firmware and the harness share."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+PROTOCOL_VERSION = 1
+PACK_VERSION = 1
+
+MAILBOX_ADDRESS = 0x2000_0000
+MAILBOX_BYTES = 256
+MAILBOX_MAGIC = 0x4250_4952  # "RIPB"
+IMAGE_MAGIC = 0x4D49_4952  # "RIIM"
+PACK_MAGIC = 0x4B50_4952  # "RIPK"
+IMAGE_INFO_OFFSET = 0x1C0  # from the start of flash: behind boot2 and the 48 vectors
+
+SECTION_ALIGNMENT = 4096  # of a pack's sections: one flash sector
+SLICE_ALIGNMENT = 8  # of a case's slices: one XIP cache line
+FRAME_MAX = 1200  # bytes of a frame before COBS: header + payload + CRC
+DATA_MAX = 1024  # bytes of memory in one DATA frame
+LOG_MAX = 200  # bytes of text in one LOG frame
+
+
+class Chip(IntEnum):
+    """As in HELLO."""
+
+    RP2040 = 2040
+    RP2350 = 2350
+
+
+class BootStage(IntEnum):
+    """How far the firmware came, left in the mailbox for a probe to read."""
+
+    NONE = 0
+    MAIN = 1
+    CLOCKS = 2
+    USB = 3
+    CONFIGURED = 4
+    SERVING = 5
+    FAULTED = 6
+
+
+class FrameType(IntEnum):
+    """First byte of a frame. Device to host below 0x40, host to device above."""
+
+    HELLO = 0x01
+    CASE = 0x02
+    OP = 0x03
+    RESULT = 0x04
+    DATA = 0x05
+    FAULT = 0x06
+    LOG = 0x07
+    REFUSED = 0x08
+    ASK_HELLO = 0x41
+    RUN = 0x42
+    READ = 0x43
+
+
+class Refusal(IntEnum):
+    """Why the firmware will not run a case. `seen` and `expected` of REFUSED say the rest."""
+
+    PACK_MAGIC = 1
+    PACK_HEADER_CRC = 2
+    DIRECTORY_CRC = 3
+    CASE_INDEX = 4
+    SLICE_CRC = 5
+    ARENA_TOO_SMALL = 6
+    BAD_RECORD = 7
+    NO_KERNEL = 8
+    READ_RANGE = 9
+    IMAGE_CRC = 10
+    RAM_CODE = 11
+    BAD_REQUEST = 12
+
+
+class OpKind(IntEnum):
+    CONV = 1
+
+
+class Layout(IntEnum):
+    DENSE = 0
+    PADDED = 1
+
+
+class TapOrder(IntEnum):
+    """gather: the receptive field is copied before the first write of a pixel (sigma 0).
+    direct: taps are read from the workspace for each output channel (sigma c_out)."""
+
+    GATHER = 0
+    DIRECT = 1
+
+
+class Traversal(IntEnum):
+    ROW = 0
+    COLUMN = 1
+    REVERSE = 2
+    HERRINGBONE = 3
+
+
+class Rounding(IntEnum):
+    """Of requantisation. double: TFLite's reference (gemmlowp) rounding, twice; single: once, as
+    XNNPACK; truncate: float multiply and truncation, as TinyEngine."""
+
+    DOUBLE = 0
+    SINGLE = 1
+    TRUNCATE = 2
+
+
+ENUMS: tuple[type[IntEnum], ...] = (
+    Chip,
+    BootStage,
+    FrameType,
+    Refusal,
+    OpKind,
+    Layout,
+    TapOrder,
+    Traversal,
+    Rounding,
+)
