@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The emulated Pico: a board that runs the same ELF, the same flash algorithm and the same port.
+
+Nobody imports this package; the rest of the bench reaches it from outside, as it reaches a board:
+
+* pyOCD finds the probe `emu:NAME` (entry point group `pyocd.probe`; `probe.py`);
+* pyserial finds the port `emu://NAME` (package `urlhandler`; registered by importing `backend`);
+* entry point `emu` of group `ripbench.backend` is the module `backend`:
+
+    kind                "emulated", the label of every number that comes from here
+    configure(entry)    make a board of boards.yaml known: name, chip, xip_miss_cycles
+    clock(name)         its Clock: now() in emulated seconds, sleep(seconds) lets them pass
+
+`pico1-emu` exists without being configured. Its flash unique id, like that of every emulated board,
+is the first 8 bytes of SHA-256 of its name.
+
+Inside: `core/` (C: instructions, bus, peripherals) with `build.py` and `machine.py`; `board.py`
+joins a machine, `usbhost.py` (with `usb_pipes`, `usb_descriptors`, `cdc`, `usbbus`) and their
+common time; `registry.py` holds the boards of the process; `swd.py`, `dp_ap.py`, `debugbus.py` and
+`heldcore.py` are the debug side. Time passes only inside a call that waits, as documented in
+`debugbus`, `urlhandler.protocol_emu` and `clock`.
+"""

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emu.h, but for registers (special.c), and USB and the switches, which the chip implements. */
+#include "core.h"
+#include "xip.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CODE_TAIL = 2 };
+
+/* ---- life ---- */
+
+static decoded *new_code(uint32_t bytes)
+{
+    return calloc(bytes / 2 + CODE_TAIL, sizeof(decoded));
+}
+
+machine *emu_new(const char *chip, uint32_t flash_bytes)
+{
+    machine *m;
+
+    if (strcmp(chip, "rp2040") != 0 || flash_bytes == 0 || flash_bytes > XIP_BYTES
+        || flash_bytes & (flash_bytes - 1))
+        return NULL;
+    m = calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->flash_bytes = flash_bytes;
+    m->rom = calloc(1, ROM_BYTES);
+    m->flash = malloc(flash_bytes);
+    m->sram = calloc(1, SRAM_BYTES);
+    m->rom_code = new_code(ROM_BYTES);
+    m->flash_code = new_code(flash_bytes);
+    m->sram_code = new_code(SRAM_BYTES);
+    m->chip = chip_new(m);
+    if (!m->rom || !m->flash || !m->sram || !m->rom_code || !m->flash_code || !m->sram_code
+        || !m->chip) {
+        emu_free(m);
+        return NULL;
+    }
+    memset(m->flash, 0xff, flash_bytes);
+    emu_power_on(m);
+    return m;
+}
+
+void emu_free(machine *m)
+{
+    if (!m)
+        return;
+    if (m->chip)
+        chip_free(m->chip);
+    free(m->rom);
+    free(m->flash);
+    free(m->sram);
+    free(m->rom_code);
+    free(m->flash_code);
+    free(m->sram_code);
+    free(m);
+}
+
+/* What power-on and system reset have in common. The processor reads SP and PC from the ROM. */
+static void core_reset(machine *m)
+{
+    memset(m->r, 0, sizeof m->r);
+    m->r[LR] = UINT32_MAX;
+    m->n = m->c = m->v = 0;
+    m->z = 1;
+    m->primask = m->control = m->ipsr = m->other_sp = 0;
+    m->stop = EMU_RAN;
+    m->sleeping = m->event = m->in_wfe = false;
+    m->next_event = 0;
+    scs_reset(m);
+    xip_flush(m);
+}
+
+static void fetch_reset_vector(machine *m)
+{
+    uint32_t vector[2];
+
+    code_changed(m, ROM_BASE, ROM_BYTES);
+    memcpy(vector, m->rom, sizeof vector);
+    m->r[SP] = vector[0] & ~3u;
+    m->r[PC] = vector[1] & ~1u;
+    m->thumb = vector[1] & 1;
+    debug_reset(m);
+}
+
+void emu_power_on(machine *m)
+{
+    m->cycles = m->instructions = m->exceptions = 0;
+    m->xip_accesses = m->xip_misses = m->dropped_writes = 0;
+    m->message[0] = m->last_fault[0] = '\0';
+    memset(m->sram, 0, SRAM_BYTES);
+    code_changed(m, SRAM_BASE, SRAM_BYTES);
+    debug_power_on(m);
+    core_reset(m);
+    chip_power_on(m);
+    fetch_reset_vector(m);
+}
+
+void emu_reset(machine *m)
+{
+    core_reset(m);
+    chip_reset(m);
+    fetch_reset_vector(m);
+}
+
+/* ---- running ---- */
+
+/* A halted core does not move, and neither does time: on the RP2040 a debug halt stops its
+   timers too. In lock-up time passes, because a watchdog may end it, but the call in which it
+   happens says so at once. A wanted reset is told again until it happens, other reasons to stop
+   once. */
+int emu_run(machine *m, uint64_t until)
+{
+    int stop;
+
+    m->until = until < NEVER / 2 ? until : NEVER / 2;
+    if (m->stop == EMU_RAN && !m->halted && m->cycles < m->until) {
+        if (m->locked_up)
+            idle_in_lock_up(m);
+        else
+            execute(m);
+    }
+    stop = m->stop;
+    if (stop != EMU_RESET)
+        m->stop = EMU_RAN;
+    if (stop == EMU_RAN && m->locked_up)
+        return EMU_LOCKUP;
+    return stop == EMU_RAN && m->halted ? EMU_HALTED : stop;
+}
+
+/* Of a reset and a strictness error the first one wins: a core about to be reset does no more harm,
+   and an error is not to vanish in a reset. */
+static void want_stop(machine *m, enum emu_stop stop)
+{
+    if (m->stop != EMU_RESET && m->stop != EMU_STRICT)
+        m->stop = stop;
+    m->next_event = 0;
+}
+
+void machine_strict(machine *m, const char *format, ...)
+{
+    va_list arguments;
+    size_t length;
+
+    want_stop(m, EMU_STRICT);
+    if (m->message[0])
+        return;
+    va_start(arguments, format);
+    vsnprintf(m->message, sizeof m->message, format, arguments);
+    va_end(arguments);
+    length = strlen(m->message);
+    snprintf(m->message + length, sizeof m->message - length, " (pc %#010x, cycle %llu)", m->r[PC],
+             (unsigned long long)m->cycles);
+}
+
+void machine_request_reset(machine *m)
+{
+    want_stop(m, EMU_RESET);
+}
+
+void machine_irq_changed(machine *m)
+{
+    m->next_event = 0;
+}
+
+void machine_usb_noticed(machine *m)
+{
+    if (m->stop_on_usb)
+        want_stop(m, EMU_USB);
+}
+
+void emu_stop_on_usb(machine *m, int on) { m->stop_on_usb = on; }
+const char *emu_message(const machine *m) { return m->message; }
+void emu_clear_message(machine *m) { m->message[0] = '\0'; }
+const char *emu_last_fault(const machine *m) { return m->last_fault; }
+
+uint64_t emu_counter(const machine *m, int which)
+{
+    switch (which) {
+    case EMU_CYCLES: return m->cycles;
+    case EMU_INSTRUCTIONS: return m->instructions;
+    case EMU_XIP_ACCESSES: return m->xip_accesses;
+    case EMU_XIP_MISSES: return m->xip_misses;
+    case EMU_EXCEPTIONS: return m->exceptions;
+    case EMU_CLK_SYS_HZ: return chip_clk_sys_hz(m);
+    case EMU_XIP_MISS_CYCLES: return m->xip_miss_cycles;
+    case EMU_SLEEPING: return m->sleeping;
+    case EMU_PC: return m->r[PC];
+    case EMU_DROPPED_WRITES: return m->dropped_writes;
+    case EMU_TIME_NS: return chip_time_ns(m);
+    default: return 0;
+    }
+}
+
+/* ---- memories ---- */
+
+uint8_t *emu_flash(machine *m) { return m->flash; }
+uint8_t *emu_sram(machine *m) { return m->sram; }
+uint8_t *emu_rom(machine *m) { return m->rom; }
+
+void emu_memory_changed(machine *m, uint32_t address, uint32_t length)
+{
+    code_changed(m, address, length);
+}
+
+/* ---- the bus from the debug port ---- */
+
+static bool is_ppb(uint32_t address) { return address >> 20 == 0xe00; }
+
+int emu_bus_read(machine *m, uint32_t address, int size, uint32_t *value)
+{
+    uint32_t available;
+    const uint8_t *memory = memory_at(m, address, &available);
+
+    *value = 0;
+    if (address & (uint32_t)(size - 1))
+        return -1;
+    if (memory) {
+        memcpy(value, memory, (size_t)size);
+        return 0;
+    }
+    if (is_ppb(address))
+        return ppb_read(m, address, size, BY_DEBUGGER, value) ? 0 : -1;
+    return chip_read(m, address, size, value) ? 0 : -1;
+}
+
+int emu_bus_write(machine *m, uint32_t address, int size, uint32_t value)
+{
+    uint32_t available;
+    uint8_t *memory = memory_at(m, address, &available);
+
+    if (address & (uint32_t)(size - 1))
+        return -1;
+    if (memory) {
+        if (is_writable(address)) {
+            memcpy(memory, &value, (size_t)size);
+            code_changed(m, address, (uint32_t)size);
+        } else {
+            m->dropped_writes++;
+        }
+        return 0;
+    }
+    if (is_ppb(address))
+        return ppb_write(m, address, size, BY_DEBUGGER, value) ? 0 : -1;
+    return chip_write(m, address, size, value) ? 0 : -1;
+}
+
+/* Outside the memories a block goes by words as far as alignment and length allow, else by
+   bytes. */
+static int unit(uint32_t address, uint32_t length)
+{
+    return address % 4 == 0 && length >= 4 ? 4 : 1;
+}
+
+int emu_bus_read_block(machine *m, uint32_t address, uint8_t *to, uint32_t length)
+{
+    while (length > 0) {
+        uint32_t step;
+        const uint8_t *memory = memory_at(m, address, &step);
+
+        if (memory) {
+            step = step < length ? step : length;
+            memcpy(to, memory, step);
+        } else {
+            uint32_t value;
+            step = (uint32_t)unit(address, length);
+            if (emu_bus_read(m, address, (int)step, &value))
+                return -1;
+            memcpy(to, &value, step);
+        }
+        address += step;
+        to += step;
+        length -= step;
+    }
+    return 0;
+}
+
+int emu_bus_write_block(machine *m, uint32_t address, const uint8_t *from, uint32_t length)
+{
+    while (length > 0) {
+        uint32_t step;
+        uint8_t *memory = memory_at(m, address, &step);
+
+        if (memory && is_writable(address)) {
+            step = step < length ? step : length;
+            memcpy(memory, from, step);
+            code_changed(m, address, step);
+        } else {
+            uint32_t value = 0;
+            step = (uint32_t)unit(address, length);
+            memcpy(&value, from, step);
+            if (emu_bus_write(m, address, (int)step, value))
+                return -1;
+        }
+        address += step;
+        from += step;
+        length -= step;
+    }
+    return 0;
+}

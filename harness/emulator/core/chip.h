@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The RP2040 around its core: what the peripheral files share.
+ *
+ * One file per block, named after its chapter in the RP2040 data sheet; registers carry the data
+ * sheet's names. Bits of a register are spelled in the file that gives them a meaning. */
+#ifndef CHIP_H
+#define CHIP_H
+#include "machine.h"
+
+__extension__ typedef unsigned __int128 uint128;
+
+enum { XOSC_HZ = 12000000, ROSC_HZ = 6500000 };
+
+/* ---- registers and how they are written (data sheet 2.1.2, atomic register access) ---- */
+enum alias { ALIAS_NORMAL, ALIAS_XOR, ALIAS_SET, ALIAS_CLEAR };
+
+/* What an ordinary register holds after a write; bits outside `writable` keep their value. */
+static inline uint32_t register_write(uint32_t old, uint32_t value, enum alias alias,
+                                      uint32_t writable)
+{
+    uint32_t wanted = alias == ALIAS_XOR   ? old ^ value
+                      : alias == ALIAS_SET ? old | value
+                      : alias == ALIAS_CLEAR ? old & ~value
+                                             : value;
+    return (old & ~writable) | (wanted & writable);
+}
+
+/* What is left of write-1-to-clear flags; the set and xor aliases have no meaning on them. */
+static inline uint32_t flags_write(uint32_t old, uint32_t value, enum alias alias,
+                                   uint32_t clearable)
+{
+    bool clears = alias == ALIAS_NORMAL || alias == ALIAS_CLEAR;
+    return clears ? old & ~(value & clearable) : old;
+}
+
+/* ---- the address map ---- */
+typedef struct block block;
+struct block {
+    uint32_t base;
+    const char *name;
+    int8_t reset_bit;           /* in RESETS.RESET, or NO_RESET */
+    uint8_t instance;           /* which PLL, which row of chip.plain */
+    /* false: nobody modelled this register. No read function: nobody modelled this block. */
+    bool (*read)(machine *m, const block *b, uint32_t offset, uint32_t *value);
+    bool (*write)(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+    void (*reset)(machine *m, const block *b);
+};
+
+enum reset_bit {                /* data sheet 2.14.3 */
+    NO_RESET = -1,
+    RESET_ADC, RESET_BUSCTRL, RESET_DMA, RESET_I2C0, RESET_I2C1, RESET_IO_BANK0, RESET_IO_QSPI,
+    RESET_JTAG, RESET_PADS_BANK0, RESET_PADS_QSPI, RESET_PIO0, RESET_PIO1, RESET_PLL_SYS,
+    RESET_PLL_USB, RESET_PWM, RESET_RTC, RESET_SPI0, RESET_SPI1, RESET_SYSCFG, RESET_SYSINFO,
+    RESET_TBMAN, RESET_TIMER, RESET_UART0, RESET_UART1, RESET_USBCTRL,
+    RESET_BITS_ALL = 0x01ffffff
+};
+
+enum interrupt { IRQ_TIMER_0 = 0, IRQ_USBCTRL = 5 };
+
+enum plain_block {
+    PLAIN_SYSINFO, PLAIN_SYSCFG, PLAIN_PSM, PLAIN_IO_BANK0, PLAIN_IO_QSPI, PLAIN_PADS_BANK0,
+    PLAIN_PADS_QSPI, PLAIN_BUSCTRL, PLAIN_ROSC, PLAIN_VREG_AND_CHIP_RESET, PLAIN_TBMAN,
+    PLAIN_BLOCKS, PLAIN_WORDS = 0x190 / 4
+};
+
+/* ---- state, one struct per block ---- */
+
+/* Time in units of which a clk_sys and a clk_ref cycle are whole multiples (timebase.c). */
+struct timebase {
+    uint64_t units_per_second, units_per_cycle, units_per_ref;
+    uint64_t cycle;             /* m->cycles at the last change of clk_sys, ... */
+    uint128 units;              /* ... and the time then */
+    uint64_t ref;               /* clk_ref cycles counted up to the last change of clk_ref, ... */
+    uint128 ref_units;          /* ... and the time then */
+};
+
+struct resets { uint32_t reset, wdsel; };
+
+struct xosc { uint32_t ctrl, startup; bool bad_write; uint64_t stable_ns; };
+
+enum { PLL_SYS, PLL_USB, PLLS };
+struct pll { uint32_t cs, pwr, fbdiv_int, prim; uint64_t lock_ns; };
+
+enum clock {
+    CLK_GPOUT0, CLK_GPOUT1, CLK_GPOUT2, CLK_GPOUT3, CLK_REF, CLK_SYS, CLK_PERI, CLK_USB, CLK_ADC,
+    CLK_RTC, CLOCKS
+};
+struct clocks {
+    uint32_t ctrl[CLOCKS], div[CLOCKS];
+    uint32_t resus_ctrl, wake_en[2], sleep_en[2];
+    uint64_t ref_hz, sys_hz;
+};
+
+struct timer {
+    uint64_t count, tick;       /* the counter was `count` at tick `tick` */
+    uint32_t latch_high, write_low;
+    uint32_t alarm[4], armed, dbgpause, intr, inte, intf;
+    uint64_t due[4];            /* full counter value at which an armed alarm fires */
+    bool paused;
+};
+
+struct watchdog {
+    uint32_t ctrl, reason, scratch[8];
+    uint32_t count;             /* counter value at tick `tick` */
+    uint64_t tick;
+    uint32_t tick_cycles;       /* TICK: clk_ref cycles a tick, 0 to 511, ... */
+    bool tick_enable;
+    uint64_t ticks, tick_ref;   /* ... `ticks` had happened when clk_ref stood at `tick_ref` */
+};
+
+struct sio {
+    uint32_t gpio_out, gpio_oe, gpio_hi_out, gpio_hi_oe, spinlocks, fifo_status;
+    uint32_t div_dividend, div_divisor, div_quotient, div_remainder;
+    bool div_signed, div_dirty;
+    uint64_t div_ready;         /* cycle */
+};
+
+enum { SSI_FIFO_DEPTH = 16 };
+struct ssi {
+    uint32_t ctrlr0, ctrlr1, ssienr, mwcr, ser, baudr, txftlr, rxftlr, imr, dmacr, dmatdlr, dmardlr;
+    uint32_t rx_sample_dly, spi_ctrlr0, txd_drive_edge;
+    uint32_t rx[SSI_FIFO_DEPTH], rx_count;      /* received or still on the wire */
+    uint64_t busy_until;        /* cycle at which the last frame on the wire ends */
+    uint32_t frame_cycles;
+    bool selected;              /* chip select is low */
+    bool has_instruction;       /* enhanced formats: the instruction waits for its address */
+    uint32_t instruction;
+    const char *xip_problem;    /* why flash can't be read through XIP now; NULL: it can */
+};
+
+struct xip_ctrl { uint32_t ctrl; uint64_t hit_base, acc_base; };
+
+struct spi_flash {
+    uint8_t unique_id[8];
+    uint8_t status1, status2;
+    uint64_t busy_until_ns;     /* a status register is being written */
+    uint8_t continuous;         /* read command that is assumed without being sent, or 0 */
+    bool write_enabled;
+    uint8_t command;
+    uint32_t count;             /* bytes since chip select, command included */
+    uint32_t address;
+    uint8_t argument[2];
+    bool all_ones;
+};
+
+enum { USB_DPRAM_BYTES = 4096, USB_ENDPOINTS = 16 };
+struct usb {
+    uint8_t dpram[USB_DPRAM_BYTES];
+    uint32_t addr_endp[USB_ENDPOINTS];
+    uint32_t main_ctrl, sof_wr, sof_rd, sie_ctrl, sie_status, int_ep_ctrl, buff_status;
+    uint32_t buff_cpu_should_handle, ep_abort, ep_abort_done, ep_stall_arm, nak_poll;
+    uint32_t ep_status_stall_nak, usb_muxing, usb_pwr, usbphy_direct, usbphy_direct_override;
+    uint32_t usbphy_trim, inte, intf;
+    bool dev_sof, bus_reset, attached;
+    uint32_t second_buffer;     /* double buffering: bit 2n + out: buffer 1 of endpoint n is next */
+    uint32_t events;            /* enum emu_usb_event */
+    uint64_t event_cycle;
+};
+
+struct chip {
+    struct timebase time;
+    struct resets resets;
+    struct xosc xosc;
+    struct pll pll[PLLS];
+    struct clocks clocks;
+    struct timer timer;
+    struct watchdog watchdog;
+    struct sio sio;
+    struct ssi ssi;
+    struct xip_ctrl xip;
+    struct spi_flash spi_flash;
+    struct usb usb;
+    uint32_t plain[PLAIN_BLOCKS][PLAIN_WORDS];
+    uint32_t xip_miss_cycles_expected;          /* emu_set_switch "xip_miss_cycles", 0: any */
+    bool in_bootsel;
+    char boot_state[160], why_not[160];
+};
+
+/* ---- rp2040.c ---- */
+void rp2040_reset_blocks(machine *m, uint32_t reset_bits);   /* registers to their reset values */
+
+/* ---- timebase.c ---- */
+void timebase_start(struct timebase *t, uint64_t cycle, uint64_t sys_hz, uint64_t ref_hz);
+void timebase_change(struct timebase *t, uint64_t cycle, uint64_t sys_hz, uint64_t ref_hz);
+uint64_t timebase_ns(const struct timebase *t, uint64_t cycle);
+uint64_t timebase_ref(const struct timebase *t, uint64_t cycle);   /* clk_ref cycles since start */
+uint64_t timebase_cycle_of_ref(const struct timebase *t, uint64_t ref);
+
+/* ---- resets.c ---- */
+bool resets_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool resets_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void resets_reset(machine *m);
+bool resets_held(const machine *m, int reset_bit);
+void resets_release(machine *m, uint32_t reset_bits);
+
+/* ---- oscillators.c ---- */
+bool xosc_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool xosc_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void xosc_reset(machine *m);
+bool xosc_stable(const machine *m);
+bool rosc_running(const machine *m);
+bool pll_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool pll_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void pll_reset(machine *m, const block *b);
+bool pll_powered(const machine *m, int which);
+bool pll_locked(const machine *m, int which);
+uint64_t pll_hz(const machine *m, int which);               /* 0 without power to every part */
+
+/* ---- clocks.c ---- */
+bool clocks_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool clocks_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void clocks_reset(machine *m);
+void clocks_changed(machine *m);                            /* a source or mux is not as before */
+uint64_t clocks_hz(const machine *m, enum clock which);     /* PERI, USB, ADC, RTC; 0: stopped */
+
+/* ---- timer.c ---- */
+bool timer_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool timer_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void timer_reset(machine *m, const block *b);
+uint32_t timer_irq_lines(machine *m);
+uint64_t timer_next_event(const machine *m);
+
+/* ---- watchdog.c ---- */
+bool watchdog_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool watchdog_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void watchdog_power_on(machine *m);
+void watchdog_reset(machine *m);
+void watchdog_update(machine *m);                           /* requests the reset when it expires */
+uint64_t watchdog_next_event(const machine *m);
+uint64_t watchdog_ticks(const machine *m);                  /* since power-on; clocks the TIMER */
+uint64_t watchdog_cycle_of_tick(const machine *m, uint64_t tick);
+
+/* ---- sio.c ---- */
+bool sio_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool sio_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void sio_reset(machine *m);
+
+/* ---- ssi.c, xip_ctrl.c, spi_flash.c ---- */
+bool ssi_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool ssi_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void ssi_reset(machine *m);
+void ssi_pins_changed(machine *m);                          /* IO_QSPI, PADS_QSPI or their resets */
+void ssi_init_spi(machine *m);                              /* as the boot ROM's flash_init_spi */
+void ssi_enter_cmd_xip(machine *m);                         /* as the boot ROM's function */
+bool ssi_serial_ready(const machine *m);                    /* single bytes reach the flash */
+bool xip_ctrl_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool xip_ctrl_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void xip_ctrl_reset(machine *m);
+void xip_ctrl_flush(machine *m);                            /* as flash_flush_cache of the ROM */
+void spi_flash_power_on(machine *m);
+void spi_flash_select(machine *m);
+void spi_flash_deselect(machine *m);
+uint8_t spi_flash_exchange(machine *m, uint8_t out);        /* one byte on one data line */
+void spi_flash_fast_read(machine *m, uint8_t instruction, uint32_t address_and_mode,
+                         unsigned address_bits, uint8_t *to, uint32_t length);
+bool spi_flash_has_quad(const machine *m);
+bool spi_flash_mode_is_continuous(uint8_t mode);
+
+/* ---- usb.c ---- */
+bool usb_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool usb_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void usb_reset(machine *m, const block *b);
+bool usb_dpram_read(machine *m, uint32_t offset, int size, uint32_t *value);
+bool usb_dpram_write(machine *m, uint32_t offset, int size, uint32_t value);
+bool usb_irq_line(const machine *m);
+void usb_attachment_changed(machine *m);                    /* look again whether a host sees us */
+void usb_notice(machine *m, uint32_t events);
+
+/* ---- plain.c ---- */
+bool plain_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool plain_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void plain_reset(machine *m, const block *b);
+
+/* ---- rom.c, rom_functions.c ---- */
+enum {                          /* BKPT numbers of the stubs */
+    ROM_FIRST_FUNCTION = 0x10, ROM_FIRST_FLOAT = 0x40, ROM_FIRST_DOUBLE = 0x60, ROM_FLOATS = 0x20
+};
+void rom_build(machine *m);
+void rom_reset_vector(machine *m);
+void rom_enter_bootsel(machine *m, const char *why);
+void rom_function(machine *m, uint32_t number);
+void rom_function_code(uint32_t number, char code[2]);
+uint32_t rom_functions(void);                               /* how many */
+void rom_flash_connect(machine *m);                         /* IF */
+void rom_flash_exit_xip(machine *m);                        /* EX */
+void rom_flash_flush_cache(machine *m);                     /* FC */
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the core half share among themselves: one block per file. */
+#ifndef CORE_H
+#define CORE_H
+#include "instructions.h"
+#include "machine.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "memories are in the host's byte order");
+
+/* Exception numbers, ARMv6-M ARM B1.5.2 */
+enum exception { NMI = 2, HARD_FAULT = 3, SVCALL = 11, PENDSV = 14, SYSTICK = 15, IRQ0 = 16 };
+enum { IRQS = 32 };
+
+enum { SP = 13, LR = 14, PC = 15 };
+enum { CONTROL_NPRIV = 1 << 0, CONTROL_SPSEL = 1 << 1 };
+enum { SCR_SLEEPONEXIT = 1 << 1, SCR_SLEEPDEEP = 1 << 2, SCR_SEVONPEND = 1 << 4 };
+
+/* DHCSR, DEMCR, DFSR bits that more than debug.c looks at */
+enum { C_DEBUGEN = 1 << 0, C_HALT = 1 << 1, C_STEP = 1 << 2, C_MASKINTS = 1 << 3 };
+enum { VC_CORERESET = 1 << 0, VC_HARDERR = 1 << 10 };
+enum { DFSR_HALTED = 1 << 0, DFSR_BKPT = 1 << 1, DFSR_VCATCH = 1 << 3 };
+
+/* Special register numbers of MSR and MRS, ARMv6-M ARM B4.2 */
+enum sysm {
+    SYSM_APSR = 0, SYSM_XPSR = 3, SYSM_IPSR = 5, SYSM_IEPSR = 7,
+    SYSM_MSP = 8, SYSM_PSP = 9, SYSM_PRIMASK = 16, SYSM_CONTROL = 20
+};
+
+enum bus_master { BY_CORE, BY_DEBUGGER };
+
+static inline bool in_handler_mode(const machine *m) { return m->ipsr != 0; }
+static inline bool is_privileged(const machine *m)
+{
+    return in_handler_mode(m) || !(m->control & CONTROL_NPRIV);
+}
+
+/* decode.c */
+enum operation decode(uint32_t pc, uint16_t first, uint16_t second, decoded *d);
+static inline bool is_32_bit(uint16_t first) { return first >= 0xe800; }
+
+/* execute.c: until m->stop, a debug event, lock-up, or m->until */
+void execute(machine *m);
+
+/* exceptions.c */
+bool poll_events(machine *m);                             /* at a branch; false: leave execute() */
+void idle_in_lock_up(machine *m);                         /* until m->until or m->stop */
+void hard_fault(machine *m, uint32_t return_address);     /* for m->fault_cause, m->fault_address */
+void supervisor_call(machine *m, uint32_t return_address);
+bool exception_return(machine *m, uint32_t exc_return);   /* false: m->fault_cause is set */
+bool highest_pending(const machine *m, uint32_t *number, int *priority);
+void irq_sample(machine *m);                              /* latch the chip's interrupt lines */
+
+/* special.c */
+enum { XPSR_THUMB = 1 << 24, IPSR_MASK = 0x3f };
+uint32_t xpsr(const machine *m);
+void set_apsr(machine *m, uint32_t value);
+void select_stack(machine *m, bool process);
+uint32_t *stack_pointer(machine *m, bool process);
+uint32_t read_special(const machine *m, uint32_t sysm);
+void write_special(machine *m, uint32_t sysm, uint32_t value);
+
+/* scs.c: NVIC and SCB. Answers any word of the PPB; false: HardFault (unprivileged access) */
+bool ppb_read(machine *m, uint32_t address, int size, enum bus_master master, uint32_t *value);
+bool ppb_write(machine *m, uint32_t address, int size, enum bus_master master, uint32_t value);
+void scs_reset(machine *m);
+
+/* systick.c */
+uint32_t systick_read(machine *m, uint32_t address, enum bus_master master);
+void systick_write(machine *m, uint32_t address, uint32_t value);
+void systick_update(machine *m);
+uint64_t systick_next_event(const machine *m);
+
+/* debug.c */
+bool debug_read(machine *m, uint32_t address, uint32_t *value);   /* false: not a debug register */
+bool debug_write(machine *m, uint32_t address, uint32_t value);
+void debug_power_on(machine *m);
+void debug_reset(machine *m);
+void debug_halt(machine *m, uint32_t dfsr_reason);
+static inline bool debug_enabled(const machine *m) { return m->dhcsr_control & C_DEBUGEN; }
+bool breakpoint_at(const machine *m, uint32_t pc);
+
+/* bus.c. Access of the running core, with its cycles; false: HardFault, m->fault_... is set */
+bool core_read(machine *m, uint32_t address, int size, uint32_t *value);
+bool core_write(machine *m, uint32_t address, int size, uint32_t value);
+decoded *code_slot(machine *m, uint32_t pc);              /* NULL: execute-never */
+uint16_t fetch_halfword(const machine *m, uint32_t pc);   /* 0 where nothing answers */
+uint8_t *memory_at(const machine *m, uint32_t address, uint32_t *available);  /* or NULL */
+bool is_writable(uint32_t address);                       /* of a memory: SRAM, not ROM or flash */
+static inline bool is_sio(uint32_t address) { return address >> 28 == 0xd; }
+static inline bool in_xip_windows(uint32_t address) { return address >> 26 == XIP_BASE >> 26; }
+
+/* A store to SRAM at this offset may hit a decoded instruction: drop the entries it can belong to,
+   its own two and the one before (the second half of a 32-bit instruction). */
+static inline void forget_code(machine *m, uint32_t sram_offset)
+{
+    decoded *d = m->sram_code + (sram_offset >> 1);
+    d[0].handler = d[1].handler = 0;
+    if (sram_offset >= 2)
+        d[-1].handler = 0;
+}
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one interface of the emulator core: a chip with its flash, driven by an absolute cycle count.
+ *
+ * Everything above it (debug probe, USB host, serial port) is Python and calls these functions
+ * through ctypes. Nothing here allocates after emu_new, nothing reads a clock of the host: the same
+ * image and the same calls give the same bytes and cycles on any machine, at any slicing. */
+#ifndef EMU_H
+#define EMU_H
+#include <stdint.h>
+
+#pragma GCC visibility push(default)           /* all other symbols of the library are hidden */
+
+typedef struct machine machine;
+
+/* Why emu_run came back. */
+enum emu_stop {
+    EMU_RAN = 0,     /* `until` was reached */
+    EMU_HALTED = 1,  /* debug state: halt request, breakpoint, BKPT with a debugger, vector catch */
+    EMU_LOCKUP = 2,  /* fault in HardFault or NMI: the core is locked up until reset */
+    EMU_RESET = 3,   /* SYSRESETREQ or watchdog: the caller decides, then calls emu_reset */
+    EMU_STRICT = 4,  /* something silicon would do silently wrong; emu_message() says what, where */
+    EMU_USB = 5      /* only with emu_stop_on_usb: the device side of the USB controller did something
+                        that an idle host would notice (see emu_usb_events) */
+};
+
+/* Counters since power-on. */
+enum emu_counter {
+    EMU_CYCLES = 0, EMU_INSTRUCTIONS, EMU_XIP_ACCESSES, EMU_XIP_MISSES, EMU_EXCEPTIONS,
+    EMU_CLK_SYS_HZ,        /* now */
+    EMU_XIP_MISS_CYCLES,   /* derived from the flash interface's set-up, now; 0 before it is set up */
+    EMU_SLEEPING,          /* 1 while in WFI/WFE */
+    EMU_PC,                /* current pc */
+    EMU_DROPPED_WRITES,    /* writes lost because their block was held in reset, and stores to ROM */
+    EMU_TIME_NS            /* emulated time since power-on */
+};
+
+machine *emu_new(const char *chip, uint32_t flash_bytes);   /* "rp2040"; NULL if unknown. Flash 0xFF */
+void emu_free(machine *);
+void emu_power_on(machine *);      /* SRAM cleared, every register at its power-on value */
+void emu_reset(machine *);         /* system reset: SRAM and flash keep their bytes, debug registers theirs */
+int emu_run(machine *, uint64_t until);           /* until: absolute cycle. Returns enum emu_stop */
+void emu_stop_on_usb(machine *, int on);
+uint64_t emu_counter(const machine *, int which);
+const char *emu_message(const machine *);         /* text of the last EMU_STRICT / EMU_LOCKUP */
+void emu_clear_message(machine *);
+const char *emu_last_fault(const machine *);      /* cause, address, pc, cycle of the latest HardFault */
+
+void emu_set_unique_id(machine *, const uint8_t id[8]);     /* what the flash answers to 4Bh */
+void emu_set_switch(machine *, const char *name, uint32_t v);/* named options, see emulator docs */
+
+/* Raw memories, for loading and for fault injection; call emu_memory_changed afterwards. */
+uint8_t *emu_flash(machine *);
+uint8_t *emu_sram(machine *);
+uint8_t *emu_rom(machine *);
+void emu_memory_changed(machine *, uint32_t address, uint32_t length);
+
+/* The bus as the debug port sees it (MEM-AP): memories, peripherals, the PPB with its debug registers
+ * (DHCSR, DCRSR, DCRDR, DEMCR, DFSR, BPU, DWT, ROM table). size 1, 2 or 4. 0, or -1 for a bus fault. */
+int emu_bus_read(machine *, uint32_t address, int size, uint32_t *value);
+int emu_bus_write(machine *, uint32_t address, int size, uint32_t value);
+int emu_bus_read_block(machine *, uint32_t address, uint8_t *to, uint32_t length);
+int emu_bus_write_block(machine *, uint32_t address, const uint8_t *from, uint32_t length);
+uint32_t emu_register(const machine *, int n);              /* r0-r15, 16 = xPSR, 17 = MSP, 18 = PSP, 20 = CFBP (CONTROL, PRIMASK) */
+void emu_set_register(machine *, int n, uint32_t value);
+
+/* USB, from the host's end of the cable. */
+enum emu_usb_event { EMU_USB_ATTACH = 1, EMU_USB_DETACH = 2, EMU_USB_IN_READY = 4, EMU_USB_OUT_READY = 8, EMU_USB_STALLED = 16 };
+uint32_t emu_usb_events(machine *, uint64_t *cycle);        /* since the last call; cycle of the first one */
+int emu_usb_attached(machine *);                            /* pull-up visible: clocks, reset, PHY, all right */
+const char *emu_usb_why_not(machine *);                     /* why not attached: "clk_usb is 40000000 Hz, not 48 MHz" */
+const char *emu_boot_state(machine *);                      /* how far the boot ROM came, and why no further */
+void emu_usb_bus_reset(machine *, int on);
+void emu_usb_setup(machine *, const uint8_t packet[8]);
+enum { EMU_USB_NAK = -1, EMU_USB_STALL = -2 };
+int emu_usb_in(machine *, int endpoint, uint8_t *to, int *data_pid);            /* bytes, or NAK, STALL */
+int emu_usb_out(machine *, int endpoint, const uint8_t *from, int length, int data_pid);
+void emu_usb_sof(machine *, int frame);
+
+#pragma GCC visibility pop
+#endif
