@@ -17,6 +17,8 @@ IMAGE_INFO_OFFSET = 0x1C0  # from the start of flash: behind boot2 and the 48 ve
 
 SECTION_ALIGNMENT = 4096  # of a pack's sections: one flash sector
 SLICE_ALIGNMENT = 8  # of a case's slices: one XIP cache line
+ARENA_LEAD = 1024  # guard bytes of the pool below the arena
+GUARD_BYTES = 64  # between arena and scratch, and behind scratch
 FRAME_MAX = 1200  # bytes of a frame before COBS: header + payload + CRC
 DATA_MAX = 1024  # bytes of memory in one DATA frame
 LOG_MAX = 200  # bytes of text in one LOG frame

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plain int8 convolution: any kernel size, stride, dilation and padding, dense layout, row
+ * order.
+ *
+ * Pixels are produced in row-major order and channels in ascending order, each byte written once
+ * and nothing else in the arena: the host predicts from this what an output placed too close to
+ * its input destroys.
+ *   gather: the receptive field of a pixel is copied to scratch, padding as the input's zero
+ *           point; then its channels are computed from the copy and written.
+ *   direct: each channel reads its taps from the workspace, is written, and then the next one. */
+#include "kernels/plain/plain.h"
+#include "kernels/requantize.h"
+#include "port/placement.h"
+
+static bool accepts(const struct conv_record *record, enum tap_order order)
+{
+    return record->kind == OP_KIND_CONV && record->rounding == ROUNDING_DOUBLE &&
+           record->layout == LAYOUT_DENSE && record->traversal == TRAVERSAL_ROW &&
+           record->tap_order == (uint16_t)order;
+}
+
+/* sum + sum of (x - zero_point) * w, modulo 2^32. Thumb-1 loads a signed byte from two registers
+ * only: one index for both arrays, kept from being folded into offsets, makes that six
+ * instructions a tap. */
+RAM_CODE("plain_dot")
+static uint32_t dot(uint32_t sum, const int8_t *x, const int8_t *w, int32_t count,
+                    int32_t zero_point)
+{
+    int32_t tap = 0;
+#define TAP()                                              \
+    do {                                                   \
+        sum += (uint32_t)((x[tap] - zero_point) * w[tap]); \
+        tap++;                                             \
+        __asm("" : "+r"(tap), "+r"(sum));                  \
+    } while (0)
+    while (count - tap >= 8) {
+        TAP();
+        TAP();
+        TAP();
+        TAP();
+        TAP();
+        TAP();
+        TAP();
+        TAP();
+    }
+    while (tap < count) {
+        TAP();
+    }
+#undef TAP
+    return sum;
+}
+
+ALWAYS_INLINE int8_t finish(const struct conv_call *call, const struct quant_record *quant,
+                            uint32_t sum)
+{
+    const int32_t scaled =
+        multiply_by_quantized_multiplier((int32_t)sum, quant->multiplier, quant->shift);
+    const int32_t zero_point = call->output_zero_point;
+    return (int8_t)output_stage(scaled, zero_point, call->activation_min - zero_point,
+                                call->activation_max - zero_point);
+}
+
+/* Of the taps of a kernel along one axis, those that fall on the image: [first, end). */
+struct taps {
+    int32_t first, end;
+};
+
+ALWAYS_INLINE struct taps real_taps(int32_t position, int32_t dilation, int32_t taps, int32_t size)
+{
+    struct taps real = {0, taps};
+    while (real.first < real.end && position + real.first * dilation < 0) {
+        real.first++;
+    }
+    while (real.end > real.first && position + (real.end - 1) * dilation >= size) {
+        real.end--;
+    }
+    return real;
+}
+
+/* A pixel's receptive field, without what padding puts outside the image. Taps next to each
+ * other in memory are read as one run; there are `runs` in each row of taps. */
+struct field {
+    struct taps rows, columns;
+    int32_t input;                            /* offset of the first real tap in the input, and */
+    int32_t weights;                          /* in a channel's weights; no tap: any number */
+    int32_t runs, run_bytes;
+};
+
+ALWAYS_INLINE struct field field_of(const struct conv_call *call, int32_t row, int32_t column)
+{
+    const int32_t y = row * call->s_h - call->pad_top;
+    const int32_t x = column * call->s_w - call->pad_left;
+    const struct taps rows = real_taps(y, call->d_h, call->k_h, call->h_in);
+    const struct taps columns = real_taps(x, call->d_w, call->k_w, call->w_in);
+    const int32_t taps = columns.end - columns.first;
+    const int32_t first_y = y + rows.first * call->d_h;
+    const int32_t first_x = x + columns.first * call->d_w;
+    const bool adjacent = call->d_w == 1;
+    return (struct field){
+        .rows = rows,
+        .columns = columns,
+        .input = (first_y * call->w_in + first_x) * call->c_in,
+        .weights = (rows.first * call->k_w + columns.first) * call->c_in,
+        .runs = adjacent ? 1 : taps,
+        .run_bytes = adjacent ? taps * call->c_in : call->c_in,
+    };
+}
+
+ALWAYS_INLINE int8_t *fill(int8_t *to, int32_t count, int8_t value)
+{
+    for (int8_t *const end = to + count; to != end; to++) {
+        *to = value;
+    }
+    return to;
+}
+
+ALWAYS_INLINE int8_t *copy(int8_t *to, const int8_t *from, int32_t count)
+{
+    for (; count >= 4; count -= 4, to += 4, from += 4) {
+        to[0] = from[0];
+        to[1] = from[1];
+        to[2] = from[2];
+        to[3] = from[3];
+    }
+    for (; count > 0; count--) {
+        *to++ = *from++;
+    }
+    return to;
+}
+
+ALWAYS_INLINE void gather_field(const struct conv_call *call, const struct field *field)
+{
+    const int8_t padding = (int8_t)call->input_zero_point;
+    const int32_t c_in = call->c_in;
+    int32_t row = field->input;
+    int8_t *to = (int8_t *)call->scratch;
+    for (int32_t k_y = 0; k_y < call->k_h; k_y++) {
+        if (k_y < field->rows.first || k_y >= field->rows.end) {
+            to = fill(to, call->k_w * c_in, padding);
+            continue;
+        }
+        int32_t from = row;
+        to = fill(to, field->columns.first * c_in, padding);
+        for (int32_t run = 0; run < field->runs; run++) {
+            to = copy(to, call->input + from, field->run_bytes);
+            from += call->d_w * c_in;
+        }
+        to = fill(to, (call->k_w - field->columns.end) * c_in, padding);
+        row += call->d_h * call->w_in * c_in;
+    }
+}
+
+RAM_CODE("plain_run_gather")
+static void run_gather(const struct conv_call *call)
+{
+    const int32_t field_bytes = call->k_h * call->k_w * call->c_in;
+    int8_t *output = call->output;
+    for (int32_t row = 0; row < call->h_out; row++) {
+        for (int32_t column = 0; column < call->w_out; column++) {
+            const struct field field = field_of(call, row, column);
+            gather_field(call, &field);
+            const int8_t *weights = call->weights;
+            for (int32_t channel = 0; channel < call->c_out; channel++) {
+                const struct quant_record *const quant = &call->quants[channel];
+                const uint32_t sum = dot((uint32_t)quant->bias, (const int8_t *)call->scratch,
+                                         weights, field_bytes, call->input_zero_point);
+                *output++ = finish(call, quant, sum);
+                weights += field_bytes;
+            }
+        }
+    }
+}
+
+ALWAYS_INLINE uint32_t dot_in_place(const struct conv_call *call, const struct field *field,
+                                    const int8_t *weights, uint32_t sum)
+{
+    const int32_t row_step = call->d_h * call->w_in * call->c_in;
+    const int32_t run_step = call->d_w * call->c_in;
+    const int32_t weights_step = call->k_w * call->c_in;
+    int32_t row = field->input;
+    int32_t row_weights = field->weights;
+    for (int32_t k_y = field->rows.first; k_y < field->rows.end; k_y++) {
+        int32_t from = row;
+        int32_t run_weights = row_weights;
+        for (int32_t run = 0; run < field->runs; run++) {
+            sum = dot(sum, call->input + from, weights + run_weights, field->run_bytes,
+                      call->input_zero_point);
+            from += run_step;
+            run_weights += field->run_bytes;
+        }
+        row += row_step;
+        row_weights += weights_step;
+    }
+    return sum;
+}
+
+RAM_CODE("plain_run_direct")
+static void run_direct(const struct conv_call *call)
+{
+    const int32_t field_bytes = call->k_h * call->k_w * call->c_in;
+    int8_t *output = call->output;
+    for (int32_t row = 0; row < call->h_out; row++) {
+        for (int32_t column = 0; column < call->w_out; column++) {
+            const struct field field = field_of(call, row, column);
+            const int8_t *weights = call->weights;
+            for (int32_t channel = 0; channel < call->c_out; channel++) {
+                const struct quant_record *const quant = &call->quants[channel];
+                const uint32_t sum =
+                    dot_in_place(call, &field, weights, (uint32_t)quant->bias);
+                *output++ = finish(call, quant, sum);
+                weights += field_bytes;
+            }
+        }
+    }
+}
+
+static bool accepts_gather(const struct conv_record *record)
+{
+    return accepts(record, TAP_ORDER_GATHER);
+}
+
+static bool accepts_direct(const struct conv_record *record)
+{
+    return accepts(record, TAP_ORDER_DIRECT);
+}
+
+static uint64_t scratch_gather(const struct conv_record *record, uint32_t c_in)
+{
+    return (uint64_t)record->k_h * record->k_w * c_in;
+}
+
+static uint64_t scratch_direct(const struct conv_record *record, uint32_t c_in)
+{
+    (void)record;
+    (void)c_in;
+    return 0;
+}
+
+const struct conv_kernel plain_conv_gather = {accepts_gather, scratch_gather, run_gather};
+const struct conv_kernel plain_conv_direct = {accepts_direct, scratch_direct, run_direct};

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cycle counts of any length on a core whose only counter has 24 bits.
+ *
+ * A window reads SysTick, which counts clk_sys down and wraps every 2^24 cycles (134 ms), and the
+ * 64-bit microsecond TIMER at both ends. SysTick gives the cycles modulo 2^24, TIMER how often it
+ * wrapped (extend.h). The time in cycles is known to the 1 us of TIMER's resolution, the few cycles
+ * between the two reads, and the error of the measured clk_sys, which is below 10 ppm since one
+ * crystal feeds both. All that stays below half a wrap, 67 ms, for a window of an hour and more.
+ *
+ * All of this runs from SRAM, so that a window causes no flash access of its own. */
+#include "port/cortex_m/extend.h"
+#include "port/port.h"
+#include "port/rp2040/registers.h"
+#include "port/rp2040/rp2040.h"
+#include "port/usb/usb.h"
+
+/* Cycles of one USB interrupt that its handler's two reads of SysTick do not see: exception
+ * entry (15) and return (13) by the Cortex-M0+, and the handler's own code before the first read
+ * (8) and from the second on (22), as gcc 12 translates it. No other interrupt is enabled that
+ * it could chain to. What the kernel loses afterwards, flash cache lines that the handler
+ * evicted, stays in the kernel's count. */
+enum { INTERRUPT_OVERHEAD_CYCLES = 15 + 13 + 8 + 22 };
+
+static struct {
+    uint32_t clk_sys_khz;
+    uint32_t empty_cycles;
+    uint32_t primask;
+    uint64_t start_us;
+    uint32_t start_systick;
+    volatile uint32_t interrupts;
+    volatile uint64_t interrupt_cycles;
+} window;
+
+void systick_start(void)
+{
+    SYST_RVR = SYST_MASK;
+    SYST_CVR = 0;                             /* any write clears it, and it reloads */
+    SYST_CSR = SYST_CSR_ENABLE | SYST_CSR_CLKSOURCE_PROCESSOR;
+}
+
+/* TIMER's latched read would be disturbed by an interrupt that reads it too; this one is not. */
+ALWAYS_INLINE uint64_t timer_microseconds(void)
+{
+    uint32_t high = TIMER_TIMERAWH;
+    for (;;) {
+        const uint32_t low = TIMER_TIMERAWL;
+        const uint32_t high_again = TIMER_TIMERAWH;
+        if (high_again == high) {
+            return (uint64_t)high << 32 | low;
+        }
+        high = high_again;
+    }
+}
+
+/* Fills the cache as a kernel would that had just run: one load a line, in ascending order. */
+ALWAYS_INLINE void read_through(const struct port_range *range)
+{
+    const volatile uint8_t *const bytes = range->base;
+    for (uint32_t offset = 0; offset < range->bytes; offset += XIP_LINE_BYTES) {
+        (void)bytes[offset];
+    }
+}
+
+/* The two ends mirror each other, with the same instructions whether interrupts stay on or not: the
+ * cost of an empty window is the same, and no interrupt falls between a read and the mask. */
+RAM_CODE("port_window_begin")
+void port_window_begin(bool keep_interrupts, const struct port_range *warm, uint32_t ranges)
+{
+    /* Masked first: an interrupt's code behind the flush would leave lines of its own. */
+    window.primask = interrupts_disable();
+    port_flush_flash_cache();
+    for (uint32_t range = 0; range < ranges; range++) {
+        read_through(&warm[range]);
+    }
+    const uint32_t inside = keep_interrupts ? window.primask : 1;
+    window.interrupts = 0;
+    window.interrupt_cycles = 0;
+    XIP_CTRL_CTR_HIT = 0;                     /* any write clears */
+    XIP_CTRL_CTR_ACC = 0;
+    window.start_us = timer_microseconds();
+    window.start_systick = SYST_CVR;
+    interrupts_restore(inside);
+}
+
+RAM_CODE("port_window_end")
+void port_window_end(struct port_window *result)
+{
+    (void)interrupts_disable();
+    const uint32_t end_systick = SYST_CVR;
+    const uint64_t end_us = timer_microseconds();
+    result->xip_hits = XIP_CTRL_CTR_HIT;
+    result->xip_accesses = XIP_CTRL_CTR_ACC;
+    result->interrupts = window.interrupts;
+    result->interrupt_cycles = window.interrupt_cycles;
+    result->microseconds = end_us - window.start_us;
+    interrupts_restore(window.primask);
+
+    const uint32_t remainder = (window.start_systick - end_systick) & SYST_MASK;
+    const uint64_t counted =
+        extend_cycles(remainder, result->microseconds, window.clk_sys_khz);
+    const uint64_t overhead = result->interrupt_cycles + window.empty_cycles;
+    result->cycles = counted > overhead ? counted - overhead : 0;
+}
+
+RAM_CODE("cycles_start")
+void cycles_start(uint32_t clk_sys_hz)
+{
+    struct port_window empty;
+    window.clk_sys_khz = clk_sys_hz / 1000;
+    window.empty_cycles = 0;
+    port_window_begin(false, (const struct port_range *)0, 0);
+    port_window_end(&empty);
+    window.empty_cycles = (uint32_t)empty.cycles;
+}
+
+RAM_CODE("usbctrl_irq_handler")
+void usbctrl_irq_handler(void)
+{
+    const uint32_t entry = SYST_CVR;
+    usb_service();
+    window.interrupts = window.interrupts + 1;
+    window.interrupt_cycles = window.interrupt_cycles + INTERRUPT_OVERHEAD_CYCLES +
+                              ((entry - SYST_CVR) & SYST_MASK);
+}
+
+/* Reading the register waits until the flush is complete (2.6.3.3). From SRAM: its own return would
+ * bring a line back. */
+RAM_CODE("port_flush_flash_cache")
+void port_flush_flash_cache(void)
+{
+    XIP_CTRL_FLUSH = 1;
+    (void)XIP_CTRL_FLUSH;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runner/case.h"
+
+#include <stddef.h>
+
+#include "runner/crc.h"
+#include "runner/input.h"
+#include "runner/kernels.h"
+#include "runner/paint.h"
+
+struct position runner_position = {0xffff, 0xffff};
+
+static struct op_result op_results[CASE_OPS_MAX];
+
+static uint64_t round_up(uint64_t value)
+{
+    return (value + CASE_ALIGNMENT - 1) / CASE_ALIGNMENT * CASE_ALIGNMENT;
+}
+
+static enum status lay_out(struct case_run *run, struct problem *problem)
+{
+    const struct case_entry *const entry = run->found.entry;
+    const struct port_memory pool = port_pool();
+    const uint64_t arena_end = (uint64_t)ARENA_LEAD + entry->arena_bytes;
+    const uint64_t scratch = round_up(arena_end + GUARD_BYTES);
+    const uint64_t scratch_end = scratch + entry->scratch_bytes;
+    if (scratch_end + GUARD_BYTES > pool.bytes) {
+        return fail(STATUS_ARENA_TOO_SMALL, problem, 0, pool.bytes, (uint32_t)scratch_end);
+    }
+    run->memory = (struct case_memory){
+        .arena = ARENA_LEAD,
+        .arena_end = (uint32_t)arena_end,
+        .scratch = (uint32_t)scratch,
+        .scratch_end = (uint32_t)scratch_end,
+        .end = pool.bytes,
+    };
+    return STATUS_OK;
+}
+
+static enum status check_kernels(const struct case_run *run, struct problem *problem)
+{
+    const struct pack_case *const found = &run->found;
+    if (found->op_count > CASE_OPS_MAX) {
+        return fail(STATUS_BAD_RECORD, problem, BAD_OP_COUNT, CASE_OPS_MAX, found->op_count);
+    }
+    for (uint32_t index = 0; index < found->op_count; index++) {
+        const struct conv_record *const op = &found->ops[index];
+        const struct conv_kernel *const kernel = conv_kernel_for(op);
+        if (kernel == NULL) {
+            return fail(STATUS_NO_KERNEL, problem, index, 0, op->tap_order);
+        }
+        const uint64_t scratch = kernel->scratch_bytes(op, found->tensors[op->input].c);
+        if (scratch > found->entry->scratch_bytes) {
+            return fail(STATUS_ARENA_TOO_SMALL, problem, 1 + index, (uint32_t)scratch,
+                        found->entry->scratch_bytes);
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status case_prepare(struct case_run *run, uint32_t pack_address, uint32_t case_index,
+                         struct problem *problem)
+{
+    struct pack pack;
+    enum status status = pack_open(&pack, pack_address, problem);
+    if (status == STATUS_OK) {
+        status = pack_find_case(&pack, case_index, &run->found, problem);
+    }
+    if (status == STATUS_OK) {
+        status = lay_out(run, problem);
+    }
+    if (status == STATUS_OK) {
+        status = pack_check_records(&run->found, problem);
+    }
+    if (status == STATUS_OK) {
+        status = check_kernels(run, problem);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    run->verified.case_index = case_index;
+    run->verified.pack_header_crc = pack.header_crc;
+    run->verified.entry_crc = crc32(0, run->found.entry, sizeof *run->found.entry);
+    run->verified.ops_crc = run->found.slice_crc[SLICE_OPS];
+    run->verified.tensors_crc = run->found.slice_crc[SLICE_TENSORS];
+    run->verified.quants_crc = run->found.slice_crc[SLICE_QUANTS];
+    run->verified.weights_crc = run->found.slice_crc[SLICE_WEIGHTS];
+    return STATUS_OK;
+}
+
+static struct conv_call call_of(const struct case_run *run, const struct conv_record *op)
+{
+    const struct pack_case *const found = &run->found;
+    const struct tensor_record *const in = &found->tensors[op->input];
+    const struct tensor_record *const out = &found->tensors[op->output];
+    uint8_t *const pool = port_pool().base;
+    return (struct conv_call){
+        .input = (const int8_t *)pool + run->memory.arena + in->offset,
+        .output = (int8_t *)pool + run->memory.arena + out->offset,
+        .weights = found->weights + op->weights_offset,
+        .quants = found->quants + op->quant_first,
+        .scratch = pool + run->memory.scratch,
+        .h_in = in->h, .w_in = in->w, .c_in = in->c,
+        .h_out = out->h, .w_out = out->w, .c_out = out->c,
+        .k_h = op->k_h, .k_w = op->k_w,
+        .s_h = op->s_h, .s_w = op->s_w,
+        .d_h = op->d_h, .d_w = op->d_w,
+        .pad_top = op->pad_top, .pad_left = op->pad_left,
+        .input_zero_point = op->input_zero_point,
+        .output_zero_point = op->output_zero_point,
+        .activation_min = op->activation_min,
+        .activation_max = op->activation_max,
+    };
+}
+
+/* How an op is run: the ranges of flash that the cache holds when its window opens. */
+struct run_conditions {
+    bool keep_interrupts;
+    struct port_range warm[2];
+    uint32_t warm_ranges;
+};
+
+/* cold: nothing is in the cache. Otherwise what the op reads from flash has been read through once. */
+static struct run_conditions conditions_of(const struct conv_record *op,
+                                           const struct conv_call *call, bool keep_interrupts,
+                                           bool cold)
+{
+    return (struct run_conditions){
+        .keep_interrupts = keep_interrupts,
+        .warm = {{call->weights, op->weights_bytes},
+                 {call->quants, (uint32_t)call->c_out * (uint32_t)sizeof *call->quants}},
+        .warm_ranges = cold ? 0 : 2,
+    };
+}
+
+/* From SRAM, so that the window holds nothing but the kernel and the call of it. */
+RAM_CODE("run_in_window")
+static void run_in_window(const struct conv_kernel *kernel, const struct conv_call *call,
+                          const struct run_conditions *conditions, struct port_window *window)
+{
+    void (*const run)(const struct conv_call *) = kernel->run;
+    port_window_begin(conditions->keep_interrupts, conditions->warm, conditions->warm_ranges);
+    run(call);
+    port_window_end(window);
+}
+
+static void add_op(uint32_t index, const struct port_window *window, struct run_result *result)
+{
+    result->cycles += window->cycles;
+    result->microseconds += window->microseconds;
+    result->interrupt_cycles += window->interrupt_cycles;
+    result->interrupts += window->interrupts;
+    op_results[index] = (struct op_result){
+        .cycles = window->cycles,
+        .interrupt_cycles = window->interrupt_cycles,
+        .xip_accesses = window->xip_accesses,
+        .xip_hits = window->xip_hits,
+        .op_index = (uint16_t)index,
+    };
+}
+
+static void run_ops(const struct case_run *run, bool keep_interrupts, bool cold,
+                    struct run_result *result)
+{
+    for (uint32_t index = 0; index < run->found.op_count; index++) {
+        const struct conv_record *const op = &run->found.ops[index];
+        const struct conv_call call = call_of(run, op);
+        const struct run_conditions conditions =
+            conditions_of(op, &call, keep_interrupts, cold);
+        struct port_window window;
+        runner_position.op_index = (uint16_t)index;
+        run_in_window(conv_kernel_for(op), &call, &conditions, &window);
+        add_op(index, &window, result);
+    }
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t most(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What the run touched, by the paint. Input bytes count as touched: they were loaded. */
+static void find_touched(const struct case_run *run, bool complement, struct run_result *result)
+{
+    const struct case_memory *const m = &run->memory;
+    const struct tensor_record *const input = &run->found.tensors[run->found.entry->input_tensor];
+    const uint8_t *const pool = port_pool().base;
+    /* everything but scratch, in order */
+    const struct {
+        uint32_t begin, end;
+        bool outside;
+    } parts[] = {
+        {0, m->arena, true},
+        {m->arena, m->arena_end, false},
+        {m->arena_end, m->scratch, true},
+        {m->scratch_end, m->end, true},
+    };
+    uint32_t low = m->arena + input->offset;
+    uint32_t high = low + input->bytes;
+    uint32_t outside_first = m->end;
+    for (uint32_t part = 0; part < sizeof parts / sizeof parts[0]; part++) {
+        const uint32_t begin = parts[part].begin;
+        const uint32_t end = parts[part].end;
+        const uint32_t first = paint_first_changed(pool, begin, end, complement);
+        if (first == end) {
+            continue;
+        }
+        low = least(low, first);
+        high = most(high, paint_last_changed(pool, begin, end, complement));
+        if (parts[part].outside) {
+            outside_first = least(outside_first, first);
+            result->outside_count += paint_count_changed(pool, first, end, complement);
+        }
+    }
+    result->low_water = (int32_t)(low - m->arena);
+    result->high_water = (int32_t)(high - m->arena);
+    if (result->outside_count != 0) {
+        result->outside_first = (int32_t)(outside_first - m->arena);
+    }
+    result->scratch_used =
+        paint_last_changed(pool, m->scratch, m->scratch_end, complement) - m->scratch;
+}
+
+void case_execute(const struct case_run *run, const struct run_request *request, bool cold,
+                  struct run_result *result)
+{
+    const struct port_memory pool = port_pool();
+    const struct case_entry *const entry = run->found.entry;
+    const struct tensor_record *const input = &run->found.tensors[entry->input_tensor];
+    const struct tensor_record *const output = &run->found.tensors[entry->output_tensor];
+    uint8_t *const arena = pool.base + run->memory.arena;
+    const bool complement = request->paint != 0;
+
+    *result = (struct run_result){.interrupts_on = request->keep_interrupts != 0};
+    paint_pool(pool.base, pool.bytes, complement);
+    input_fill(arena + input->offset, input->bytes, request->seed);
+    result->input_crc = crc32(0, arena + input->offset, input->bytes);
+    run_ops(run, request->keep_interrupts != 0, cold, result);
+    result->output_crc = crc32(0, arena + output->offset, output->bytes);
+    find_touched(run, complement, result);
+    result->stack_peak = port_stack_peak();
+}
+
+const struct op_result *case_op_result(uint32_t index)
+{
+    return &op_results[index];
+}

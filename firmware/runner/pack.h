@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pack of cases in flash, checked before anything in it is believed: header, directory, the
+ * slices of the case that will run, and every number in its records. */
+#ifndef RUNNER_PACK_H
+#define RUNNER_PACK_H
+
+#include <stdint.h>
+
+#include "runner/status.h"
+
+struct pack {
+    const uint8_t *base;
+    const struct pack_header *header;
+    const struct case_entry *directory;
+    uint32_t header_crc;                      /* of the bytes that the header's own CRC covers */
+};
+
+enum case_slice { SLICE_OPS, SLICE_TENSORS, SLICE_QUANTS, SLICE_WEIGHTS, SLICES };
+
+/* One case, found in its pack. */
+struct pack_case {
+    const struct case_entry *entry;
+    const struct conv_record *ops;
+    const struct tensor_record *tensors;
+    const struct quant_record *quants;
+    const int8_t *weights;
+    uint32_t op_count, tensor_count, quant_count, weights_bytes;
+    uint32_t slice_crc[SLICES];               /* as computed here */
+};
+
+/* Header only: PACK_MAGIC (detail 0: no flash there, 1: magic, 2: version), PACK_HEADER_CRC. */
+enum status pack_open(struct pack *pack, uint32_t address, struct problem *problem);
+
+/* Directory, entry and slices: DIRECTORY_CRC, CASE_INDEX, BAD_RECORD, SLICE_CRC (detail: the
+ * slice). */
+enum status pack_find_case(struct pack *pack, uint32_t index, struct pack_case *found,
+                           struct problem *problem);
+
+/* Tensors and ops against the arena and the slices: BAD_RECORD. `detail` of it is the index of the
+ * tensor or op in the upper half, and one of these in the lower. */
+enum bad_record {
+    BAD_PACK_LAYOUT = 1,                      /* a part of the pack outside it, or misaligned */
+    BAD_SLICE_LENGTH = 2,
+    BAD_TENSOR_SIZE = 3,                      /* bytes is not h * w * c, or 0 */
+    BAD_TENSOR_RANGE = 4,                     /* outside the arena */
+    BAD_TENSOR_INDEX = 5,
+    BAD_OP_KIND = 6,
+    BAD_GEOMETRY = 7,
+    BAD_OUTPUT_SHAPE = 8,
+    BAD_WEIGHTS_RANGE = 9,
+    BAD_QUANT_RANGE = 10,
+    BAD_ZERO_POINT = 11,
+    BAD_ACTIVATION = 12,
+    BAD_SHIFT = 13,
+    BAD_MULTIPLIER = 14,
+    BAD_OP_COUNT = 15
+};
+enum status pack_check_records(const struct pack_case *found, struct problem *problem);
+
+#endif

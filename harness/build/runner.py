@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles the runner with the Arm cross compiler."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from harness import resources
+from harness.build import cache
+from harness.build.finish import finish
+from harness.build.image import RunnerImage, load_image
+from harness.errors import BuildError, ConfigError
+from harness.schema.header import header
+
+COMPILER = "arm-none-eabi-gcc"
+_SECONDS = 120  # a compiler that takes longer hangs
+_COMMON = [
+    *("-std=c11", "-mthumb", "-O2", "-g", "-ffreestanding", "-fno-tree-loop-distribute-patterns"),
+    *("-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Werror", "-Wconversion"),
+]
+_LINK = ["-nostdlib", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"]
+_CPU = {"rp2040": ["-mcpu=cortex-m0plus"]}
+
+
+_TABLE = Path("kernels/table.c")
+
+
+def build_runner(chip: str, kernel_table: Path | None = None) -> RunnerImage:
+    """The runner for a chip, from the cache if these very sources were compiled by this very compiler.
+
+    kernel_table: a C file in place of kernels/table.c, with other kernels. It is trusted code.
+    Errors: ConfigError for an unknown chip; BuildError when there is no compiler or it fails.
+    """
+    if chip not in _CPU:
+        raise ConfigError(
+            f"there is no firmware for the chip {chip!r}", hint="known: " + ", ".join(_CPU)
+        )
+    compiler = find_compiler()
+    flags = [*_CPU[chip], *_COMMON]
+    sources = _sources(chip, kernel_table)
+    key = _key(chip, compiler, flags, sources)
+    elf = cache.folder("firmware") / f"runner-{chip}-{key}.elf"
+    if not elf.exists():
+        _compile(chip, compiler, flags, sources, elf)
+    return load_image(elf)
+
+
+def find_compiler() -> str:
+    """Path of the cross compiler. Errors: BuildError says how to install it."""
+    path = shutil.which(COMPILER)
+    if path is None:
+        raise BuildError(
+            f"{COMPILER} is not installed",
+            hint="sudo apt-get install --no-install-recommends gcc-arm-none-eabi  |  "
+            "brew install --cask gcc-arm-embedded  |  pacman -S arm-none-eabi-gcc",
+        )
+    return path
+
+
+def compiler_version() -> str:
+    """First line of `arm-none-eabi-gcc --version`."""
+    return _run([find_compiler(), "--version"]).splitlines()[0]
+
+
+def _sources(chip: str, kernel_table: Path | None) -> list[Path]:
+    """Relative to firmware/, but for a table of kernels from elsewhere."""
+    listed = (resources.firmware() / "port" / chip / "sources.txt").read_text().splitlines()
+    names = [Path(line.strip()) for line in listed if line.strip() and not line.startswith("#")]
+    if kernel_table is not None:
+        names[names.index(_TABLE)] = kernel_table.resolve()
+    return names
+
+
+def _key(chip: str, compiler: str, flags: list[str], sources: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for part in (chip, _run([compiler, "--version"]), " ".join(flags), header()):
+        digest.update(part.encode() + b"\0")
+    for path in sources:
+        if path.is_absolute():
+            digest.update(path.read_bytes() + b"\0")
+    folder = resources.firmware()
+    for path in sorted(
+        p for p in folder.rglob("*") if p.suffix in (".c", ".h", ".S", ".ld", ".txt")
+    ):
+        digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _compile(chip: str, compiler: str, flags: list[str], sources: list[Path], elf: Path) -> None:
+    """All sources in one call; the result is moved into place whole, so that two may build at once."""
+    folder = resources.firmware()
+    with tempfile.TemporaryDirectory(dir=elf.parent) as temporary:
+        work = Path(temporary)
+        (work / "ripbench_schema.h").write_text(header())
+        linked = work / "runner.elf"
+        script = folder / "port" / chip / f"{chip}.ld"
+        # paths relative to firmware/, so that the ELF is the same wherever the checkout is
+        names = [str(path) for path in sources]
+        prefix = [f"-ffile-prefix-map={work}=.", f"-ffile-prefix-map={folder}=firmware"]
+        options = [*flags, *prefix, *_LINK, f"-I{work}", "-I.", "-T", str(script)]
+        _run([compiler, *options, *names, "-lgcc", "-o", str(linked)], cwd=folder)
+        finished = work / "finished.elf"
+        finished.write_bytes(finish(linked.read_bytes()))
+        finished.replace(elf)
+
+
+def _run(command: list[str], cwd: Path | None = None) -> str:
+    try:
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BuildError(f"{command[0]} could not be run", cause=str(error)) from error
+    if done.returncode:
+        raise BuildError(
+            "the firmware does not compile",
+            evidence={"command": " ".join(command[:1]) + " ...", "output": done.stderr[-4000:]},
+        )
+    return done.stdout
