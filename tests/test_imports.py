@@ -24,7 +24,7 @@ CHAIN = [
     {"history"},
     {"paper"},
     {"report"},
-    {"plugin", "cli", "bench"},
+    {"bench", "selection", "plugin", "cli"},
 ]
 ROOT = Path(harness.__file__).parent
 
