@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bench of one board: what the fixture `bench` offers, to our device suite and to other projects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import history
+from harness.boards import Board, BoardEntry
+from harness.build import RunnerImage, build_runner
+from harness.errors import BoundViolation, ConfigError, HarnessError, Mismatch
+from harness.judge import judge
+from harness.kernels import PLAIN_CONV
+from harness.measure import LayerRuns, measure_layer
+from harness.network import Layer
+from harness.plan import Strategy
+from harness.results import Measurement, Verdict
+from harness.schema.constants import TapOrder
+
+PLANS = {
+    "dual": (Strategy.DUAL, TapOrder.GATHER),
+    "rip": (Strategy.RIP, TapOrder.GATHER),
+    "dual-direct": (Strategy.DUAL, TapOrder.DIRECT),
+    "rip-direct": (Strategy.RIP, TapOrder.DIRECT),
+}
+
+
+@dataclass(frozen=True)
+class BenchOptions:
+    """seeds: of the inputs. repeats: of the first seed, the first of them cold. tap_orders: measured
+    together. history: where verdicts are appended. nonce: for replays, else random."""
+
+    seeds: Sequence[int] = (1, 2, 3)
+    repeats: int = 2
+    tap_orders: Sequence[TapOrder] = (TapOrder.GATHER, TapOrder.DIRECT)
+    history: Path | None = None
+    nonce: int | None = None
+
+
+class Bench:
+    """Measures layers on one board. The board is attached at the first use, and kept until `close`."""
+
+    def __init__(
+        self,
+        entry: BoardEntry,
+        options: BenchOptions | None = None,
+        on_stage: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.entry = entry
+        self.options = options or BenchOptions()
+        self.verdicts: list[Verdict] = []
+        self._on_stage = on_stage
+        self._board: Board | None = None
+        self._image: RunnerImage | None = None
+        self._known: dict[str, LayerRuns | HarnessError] = {}
+
+    def close(self) -> None:
+        if self._board is not None:
+            self._board.__exit__(None, None, None)
+            self._board = None
+
+    def run(self, layer: Layer, plan: str = "rip") -> Measurement:
+        """Cycles, waters and CRCs of a layer under a plan: `rip`, `dual`, `rip-direct`, `dual-direct`.
+
+        Errors: ConfigError for a plan that is not known, not among the tap orders of this run, or does
+        not fit; and all that a board can raise.
+        """
+        strategy, order = self._plan(plan)
+        runs = self._measure(layer).by_tap_order[order]
+        measured = runs.rip if strategy is Strategy.RIP else runs.dual
+        if measured is None:
+            raise ConfigError(f"{layer.id} does not fit {self.entry.name} with two buffers")
+        return measured
+
+    def judge(self, layer: Layer, plan: str = "rip") -> Verdict | None:
+        """The verdict, pass or fail, also kept for the table and appended to the history; None for
+        dual where two buffers do not fit. Errors: as `run`."""
+        strategy, order = self._plan(plan)
+        verdict = judge(self._measure(layer).by_tap_order[order], strategy)
+        if verdict is not None:
+            self.verdicts.append(verdict)
+            if self.options.history is not None:
+                history.append(self.options.history, verdict)
+        return verdict
+
+    def prove(self, layer: Layer, plan: str = "rip") -> Verdict:
+        """The verdict, which passed. Errors: Mismatch for a wrong output, BoundViolation for a bound
+        that does not hold, both failures of the test; else as `run`."""
+        verdict = self.judge(layer, plan)
+        if verdict is None:
+            raise ConfigError(f"{layer.id} does not fit {self.entry.name} with two buffers")
+        demand(verdict)
+        return verdict
+
+    def _plan(self, plan: str) -> tuple[Strategy, TapOrder]:
+        if plan not in PLANS:
+            raise ConfigError(f"no plan {plan!r}", hint="known: " + ", ".join(PLANS))
+        strategy, order = PLANS[plan]
+        if order not in self.options.tap_orders:
+            raise ConfigError(f"the tap order {order.name.lower()} is not part of this run")
+        return strategy, order
+
+    def _measure(self, layer: Layer) -> LayerRuns:
+        """Measured once; a failure is remembered too, so that it is not paid for twice."""
+        if layer.id not in self._known:
+            try:
+                self._known[layer.id] = self._measure_now(layer)
+            except HarnessError as error:
+                self._known[layer.id] = error
+        known = self._known[layer.id]
+        if isinstance(known, HarnessError):
+            raise known
+        return known
+
+    def _measure_now(self, layer: Layer) -> LayerRuns:
+        if self._image is None:
+            self._on_stage("build")
+            self._image = build_runner(self.entry.chip)
+        if self._board is None:
+            board = Board(self.entry, nonce=self.options.nonce, on_stage=self._on_stage)
+            board.__enter__()
+            self._board = board
+        return measure_layer(
+            self._board,
+            self._image,
+            layer,
+            kernel=PLAIN_CONV,
+            tap_orders=self.options.tap_orders,
+            seeds=self.options.seeds,
+            repeats=self.options.repeats,
+        )
+
+
+def demand(verdict: Verdict) -> None:
+    """Errors: Mismatch or BoundViolation with every failure in it, when there is one."""
+    if verdict.ok:
+        return
+    wrong_output = any("output's CRC" in failure for failure in verdict.failures)
+    raise (Mismatch if wrong_output else BoundViolation)(
+        f"{verdict.layer} under {verdict.plan} fails on {verdict.provenance.board}",
+        evidence={f"{n}": failure for n, failure in enumerate(verdict.failures, 1)},
+        hint="`ripbench gap` prints the bound; docs/proof.md says what was checked",
+    )

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boards: found, flashed, reset, talked to. Real and emulated ones by the same code."""
+
+from harness.boards.board import Board
+from harness.boards.config import BoardEntry, find_board, load_boards
+from harness.boards.probe import attached, is_attached, require_attached
+from harness.boards.run import Run
+
+__all__ = [
+    "Board",
+    "BoardEntry",
+    "Run",
+    "attached",
+    "find_board",
+    "is_attached",
+    "load_boards",
+    "require_attached",
+]

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""boards.yaml: every board by name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from harness import resources, strictyaml
+from harness.errors import ConfigError
+from harness.strictyaml import Node, nearest
+
+CHIPS = ("rp2040", "rp2350")
+_KEYS = ("chip", "probe", "serial", "clock_hz", "xip_miss_cycles")
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,29}[a-z0-9])?")
+_PROBE = re.compile(r"[a-z0-9_]+:[A-Za-z0-9._-]+")
+_MAX_HZ = 300_000_000
+_MAX_MISS_CYCLES = 10_000
+
+
+@dataclass(frozen=True)
+class BoardEntry:
+    """One board. probe: kind and id as `pyocd list` shows it, `cmsisdap:E66...`. serial: a pyserial
+    URL, or None to find the port by the board's unique id. xip_miss_cycles: clk_sys cycles that a
+    line of the XIP cache takes, where it is known. where: file and line, for messages."""
+
+    name: str
+    chip: str
+    probe: str
+    serial: str | None
+    clock_hz: int
+    xip_miss_cycles: int | None
+    where: str
+
+    def as_mapping(self) -> Mapping[str, object]:
+        """What a backend is configured with."""
+        return asdict(self)
+
+
+def load_boards(path: Path | None = None) -> dict[str, BoardEntry]:
+    """The boards everybody has, and those of `path`, $RIPBENCH_BOARDS or ./boards.yaml, by name.
+
+    A board of the user's file replaces a shipped one of the same name. Errors: ConfigError with file,
+    line and column; two names for one probe are refused.
+    """
+    entries = _load(resources.boards_file())
+    own = _own_file(path)
+    if own is not None and own.resolve() != resources.boards_file().resolve():
+        entries.update(_load(own))
+    probes: dict[str, BoardEntry] = {}
+    for entry in entries.values():
+        other = probes.setdefault(entry.probe.lower(), entry)
+        if other is not entry:
+            raise ConfigError(
+                f"{entry.where}: {entry.name!r} and {other.name!r} are the same probe {entry.probe}",
+                hint="give each board one name",
+            )
+    return entries
+
+
+def find_board(name: str, boards: Mapping[str, BoardEntry]) -> BoardEntry:
+    """Errors: ConfigError lists the boards there are."""
+    if name not in boards:
+        raise ConfigError(
+            f"no board {name!r} in boards.yaml",
+            evidence={"boards": ", ".join(sorted(boards))},
+            hint=nearest(name, boards),
+        )
+    return boards[name]
+
+
+def _own_file(path: Path | None) -> Path | None:
+    if path is not None:
+        return path
+    named = os.environ.get("RIPBENCH_BOARDS")
+    if named:
+        return Path(named)
+    here = Path("boards.yaml")
+    return here if here.is_file() else None
+
+
+def _load(path: Path) -> dict[str, BoardEntry]:
+    top = strictyaml.load(path).mapping(known=("boards", "racks"), needed=("boards",))
+    entries = {}
+    boards = top["boards"].mapping()
+    for name in boards:
+        if not _NAME.fullmatch(name):
+            raise boards[name].fail(
+                f"{name!r} is not a board name",
+                "lower-case letters, digits and hyphens, at most 31",
+            )
+        entries[name] = _entry(name, boards[name])
+    return entries
+
+
+def _entry(name: str, node: Node) -> BoardEntry:
+    entry = node.mapping(known=_KEYS, needed=("chip", "probe", "clock_hz"))
+    probe = entry["probe"].text()
+    if not _PROBE.fullmatch(probe):
+        raise entry["probe"].fail(
+            f"{probe!r} is not a probe", "kind and id as `pyocd list` shows them, cmsisdap:E66..."
+        )
+    serial, miss = entry.get("serial"), entry.get("xip_miss_cycles")
+    return BoardEntry(
+        name=name,
+        chip=entry["chip"].choice(CHIPS),
+        probe=probe,
+        serial=serial.text() if serial else None,
+        clock_hz=entry["clock_hz"].integer(1_000_000, _MAX_HZ),
+        xip_miss_cycles=miss.integer(0, _MAX_MISS_CYCLES) if miss else None,
+        where=node.where,
+    )

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests and answers over an open port: every frame checked, every wait bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
+
+from harness.boards.deadline import Deadline
+from harness.boards.port import Port
+from harness.boards.run import Run
+from harness.errors import (
+    ConfigError,
+    DeadlineError,
+    FirmwareFault,
+    FlashError,
+    HarnessError,
+    ProtocolError,
+)
+from harness.schema.constants import DATA_MAX, FrameType, Refusal
+from harness.schema.record import Record
+from harness.schema.records import (
+    CaseVerified,
+    DataHeader,
+    Hello,
+    OpResult,
+    ReadRequest,
+    Refused,
+    RunRequest,
+    RunResult,
+)
+from harness.wire import Frame, Link
+
+_R = TypeVar("_R", bound=Record)
+_OPS = 1  # of a network of one op
+_LOG_LINES = 50
+_FLASH_REFUSALS = {
+    Refusal.PACK_MAGIC,
+    Refusal.PACK_HEADER_CRC,
+    Refusal.DIRECTORY_CRC,
+    Refusal.SLICE_CRC,
+    Refusal.IMAGE_CRC,
+    Refusal.RAM_CODE,
+}
+_CONFIG_REFUSALS = {Refusal.ARENA_TOO_SMALL, Refusal.NO_KERNEL, Refusal.CASE_INDEX}
+
+
+class Conversation:
+    """What is said to and by one board between two resets. log: its LOG lines, the newest last."""
+
+    def __init__(self, port: Port, nonce: int) -> None:
+        self._port = port
+        self._link = Link(nonce)
+        self._frames: list[Frame] = []
+        self.log: list[str] = []
+
+    def close(self) -> None:
+        self._port.close()
+
+    def hello(self, deadline: Deadline) -> Hello:
+        self._port.write(self._link.request(FrameType.ASK_HELLO))
+        return self._expect(FrameType.HELLO, Hello, deadline)
+
+    def run(
+        self, request: RunRequest, deadline: Deadline, verify: Callable[[CaseVerified], None]
+    ) -> Run:
+        """`verify` sees what the firmware found in memory before any number is read."""
+        self._port.write(self._link.request(FrameType.RUN, request.pack()))
+        verified = self._expect(FrameType.CASE, CaseVerified, deadline)
+        verify(verified)
+        ops: list[tuple[OpResult, ...]] = []
+        results: list[RunResult] = []
+        for repeat in range(request.repeats):
+            ops.append(tuple(self._op(repeat, index, deadline) for index in range(_OPS)))
+            result = self._expect(FrameType.RESULT, RunResult, deadline)
+            if result.repeat != repeat:
+                raise ProtocolError(
+                    f"the result of repeat {result.repeat} came for repeat {repeat}"
+                )
+            results.append(result)
+        return Run(request, verified, tuple(ops), tuple(results))
+
+    def _op(self, repeat: int, index: int, deadline: Deadline) -> OpResult:
+        op = self._expect(FrameType.OP, OpResult, deadline)
+        if (op.repeat, op.op_index) != (repeat, index):
+            raise ProtocolError(f"op {op.op_index} of repeat {op.repeat} came out of turn")
+        return op
+
+    def read(self, offset: int, length: int, deadline: Deadline) -> bytes:
+        self._port.write(self._link.request(FrameType.READ, ReadRequest(offset, length).pack()))
+        data = b""
+        while len(data) < length:
+            frame = self._next(FrameType.DATA, deadline)
+            header = DataHeader.unpack(frame.payload[: DataHeader.size()])
+            piece = frame.payload[DataHeader.size() :]
+            due = min(DATA_MAX, length - len(data))
+            if (header.offset, header.length, len(piece)) != (offset + len(data), due, due):
+                raise ProtocolError(
+                    "memory came in pieces that do not fit",
+                    evidence={"due": f"{due} at {offset + len(data)}", "came": str(header)},
+                )
+            data += piece
+        return data
+
+    def _expect(self, kind: FrameType, record: type[_R], deadline: Deadline) -> _R:
+        frame = self._next(kind, deadline)
+        try:
+            return record.unpack(frame.payload)
+        except ValueError as error:
+            raise ProtocolError(f"a {kind.name} frame of another size", cause=str(error)) from error
+
+    def _next(self, kind: FrameType, deadline: Deadline) -> Frame:
+        """The next frame, which must be of this kind; LOG frames in between are kept."""
+        while True:
+            while self._frames:
+                frame = self._frames.pop(0)
+                if frame.type == kind:
+                    return frame
+                self._not_due(frame, kind)
+            if deadline.over:
+                raise DeadlineError(
+                    f"no {kind.name} frame within {deadline.seconds:.3g} s of the board's time",
+                    evidence={"stage": deadline.stage, "log": self.log[-3:] or "empty"},
+                    hint="the firmware hangs or its kernel is far slower than it should be",
+                )
+            self._frames.extend(self._link.feed(self._port.read(deadline)))
+
+    def _not_due(self, frame: Frame, due: FrameType) -> None:
+        if frame.type == FrameType.LOG:
+            text = frame.payload.decode("ascii", "replace")
+            self.log.append("".join(c if c.isprintable() else "?" for c in text))
+            del self.log[:-_LOG_LINES]
+        elif frame.type == FrameType.FAULT:
+            raise FirmwareFault("the firmware reports a fault")
+        elif frame.type == FrameType.REFUSED:
+            _refuse(frame)
+        else:
+            raise ProtocolError(f"frame type {frame.type:#04x} came where {due.name} was due")
+
+
+def _refuse(frame: Frame) -> NoReturn:
+    try:
+        refused = Refused.unpack(frame.payload)
+        reason = Refusal(refused.reason)
+    except ValueError as error:
+        raise ProtocolError("a refusal that nobody knows", cause=str(error)) from error
+    kind: type[HarnessError] = ProtocolError
+    if reason in _FLASH_REFUSALS:
+        kind = FlashError
+    elif reason in _CONFIG_REFUSALS:
+        kind = ConfigError
+    raise kind(
+        f"the firmware refuses to run: {reason.name.lower().replace('_', ' ')}",
+        evidence={
+            "expected": f"{refused.expected:#010x}",
+            "seen": f"{refused.seen:#010x}",
+            "detail": refused.detail,
+        },
+        hint="flash changed behind the firmware's back; run again with --reflash"
+        if kind is FlashError
+        else "",
+    )

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the probe can still say about a board that does not answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.boards.probe import Probe
+from harness.build import RunnerImage
+from harness.case import Pack
+from harness.schema.constants import BootStage
+from harness.schema.records import FaultRecord, MailboxReport
+
+_OUTSIDE = 0xFFFF  # case_index and op_index of a fault outside a case
+_EXCEPTIONS = {2: "NMI", 3: "HardFault", 11: "SVCall", 14: "PendSV", 15: "SysTick"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """fault: what kind of fault, or None. where: the function. evidence: for an error."""
+
+    fault: str | None
+    where: str
+    evidence: dict[str, object]
+
+
+def examine(
+    probe: Probe, report: MailboxReport, image: RunnerImage | None, pack: Pack | None
+) -> Finding:
+    """Halts the core and looks. Errors: ProbeError."""
+    evidence: dict[str, object] = {}
+    if report.stage == BootStage.FAULTED and report.fault.kind:
+        return _faulted(report.fault, image, pack)
+    state = probe.state()
+    registers = probe.halted_registers()
+    where = _name(registers["pc"], image)
+    evidence["core"] = f"{state}, pc {registers['pc']:#010x} in {where}"
+    evidence["called from"] = _name(registers["lr"], image)
+    stage = report.stage
+    evidence["firmware stage"] = BootStage(stage).name if stage <= max(BootStage) else stage
+    fault = "the core is locked up: a fault inside the fault handler" if state == "lockup" else None
+    return Finding(fault, where, evidence)
+
+
+def _faulted(fault: FaultRecord, image: RunnerImage | None, pack: Pack | None) -> Finding:
+    where = _name(fault.pc, image)
+    kind = _EXCEPTIONS.get(fault.kind, f"exception {fault.kind}")
+    evidence: dict[str, object] = {
+        "pc": f"{fault.pc:#010x} in {where}",
+        "called from": _name(fault.lr, image),
+        "sp": f"{fault.sp:#010x}",
+        "registers": " ".join(
+            f"{name}={value:08x}"
+            for name, value in zip(
+                ("r0", "r1", "r2", "r3", "r12", *(f"r{n}" for n in range(4, 12))),
+                (fault.r0, fault.r1, fault.r2, fault.r3, fault.r12, *fault.r4_r11),
+                strict=True,
+            )
+        ),
+    }
+    if fault.case_index != _OUTSIDE:
+        known = pack is not None and fault.case_index < len(pack.cases)
+        evidence["case"] = pack.cases[fault.case_index].id if known and pack else fault.case_index
+        evidence["op"] = fault.op_index if fault.op_index != _OUTSIDE else "none"
+    return Finding(kind, where, evidence)
+
+
+def _name(address: int, image: RunnerImage | None) -> str:
+    return image.function_at(address) if image is not None else f"{address:#010x}"

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The debug probe of one board, through pyOCD: flash, reset, memory, and a look at a dead core."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from harness.boards.config import BoardEntry
+from harness.errors import FlashError, HarnessError, ProbeError
+
+# 0.1 s by default after every reset; the boot ROM needs no such pause before it can be halted
+_OPTIONS = {
+    "connect_mode": "halt",
+    "hide_programming_progress": True,
+    "no_config": True,  # no pyocd.yaml of a checkout that nobody has read
+    "user_script": "",  # nor its pyocd_user.py, which no_config alone would execute
+    "reset.post_delay": 0.0,
+    "keep_unwritten": True,  # else the rest of a sector is wiped
+    "smart_flash": True,
+}
+# Pages of a sector's size, with two buffers that far apart, program 64 KB about 2.6 times as fast.
+_PAGE_BYTES = 4096
+_REMOTE = "remote"  # a client of `pyocd server`, always listed whether there is a server or not
+
+
+class Probe:
+    """An open pyOCD session on one board. A context manager; one owner at a time."""
+
+    def __init__(self, entry: BoardEntry) -> None:
+        self.entry = entry
+        self._session: Any = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def __enter__(self) -> Self:
+        """Errors: ProbeError when the probe is not attached, busy, or the target does not answer."""
+        from pyocd.core.session import Session
+
+        logging.getLogger("pyocd").setLevel(logging.CRITICAL)  # errors come back as exceptions
+        probe = _find(self.entry)
+        # pyOCD changes into its project folder and looks for files there: give it an empty one
+        self._folder = tempfile.TemporaryDirectory(prefix="ripbench-")
+        with _same_folder(), _translate(f"no connection to {self.entry.name}", ProbeError):
+            session = Session(
+                probe,
+                options={
+                    **_OPTIONS,
+                    "target_override": self.entry.chip,
+                    "project_dir": self._folder.name,
+                },
+            )
+            try:
+                session.open()
+                self._tune(session)
+            except BaseException:
+                with contextlib.suppress(Exception):
+                    session.close()
+                raise
+        self._session = session
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._session is not None:
+            with contextlib.suppress(Exception):  # closing a probe that is gone
+                self._session.close()
+            self._session = None
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    @staticmethod
+    def _tune(session: Any) -> None:
+        """Larger pages for this session's flash region, whose description is shared by all sessions."""
+        region = session.target.memory_map.get_boot_memory()
+        algorithm = dict(region.algo)
+        first = algorithm["page_buffers"][0]
+        algorithm["page_buffers"] = [first, first + _PAGE_BYTES]
+        region._attributes["algo"] = algorithm
+        region._attributes["page_size"] = _PAGE_BYTES
+
+    @property
+    def _target(self) -> Any:
+        if self._session is None:
+            raise ProbeError(f"the probe of {self.entry.name} is not open")
+        return self._session.target
+
+    def program(self, pieces: Sequence[tuple[int, bytes]]) -> None:
+        """Writes (address, bytes) to flash by pyOCD's own algorithm; sectors that hold these bytes
+        already are passed over. Errors: FlashError."""
+        from pyocd.flash.loader import FlashLoader
+
+        with _translate(f"{self.entry.name} could not be flashed", FlashError):
+            self._target.reset_and_halt()
+            loader = FlashLoader(
+                self._session, progress=lambda _: None, chip_erase="sector", no_reset=True
+            )
+            for address, data in pieces:
+                loader.add_data(address, data)
+            loader.commit()
+
+    def read(self, address: int, length: int) -> bytes:
+        """Memory as the debug port sees it, while the core runs or is halted."""
+        with _translate(f"{length} bytes at {address:#010x} could not be read", ProbeError):
+            return bytes(self._target.read_memory_block8(address, length))
+
+    def write(self, address: int, data: bytes) -> None:
+        with _translate(f"{len(data)} bytes at {address:#010x} could not be written", ProbeError):
+            self._target.write_memory_block8(address, list(data))
+
+    def reset_and_halt(self) -> None:
+        """System reset; the core is halted before its first instruction."""
+        with _translate(f"{self.entry.name} could not be reset", ProbeError):
+            self._target.reset_and_halt()
+
+    def resume(self) -> None:
+        with _translate(f"{self.entry.name} could not be started", ProbeError):
+            self._target.resume()
+
+    def state(self) -> str:
+        """`running`, `halted`, `sleeping`, `lockup` or `reset`."""
+        with _translate(f"the state of {self.entry.name} could not be read", ProbeError):
+            return str(self._target.get_state().name).lower()
+
+    def halted_registers(self) -> dict[str, int]:
+        """Halts the core for a moment: pc, lr and sp. The core is left halted."""
+        with _translate(f"the registers of {self.entry.name} could not be read", ProbeError):
+            self._target.halt()
+            return {name: self._target.read_core_register(name) for name in ("pc", "lr", "sp")}
+
+
+def attached() -> list[str]:
+    """`kind:id` of every probe that pyOCD sees now."""
+    from pyocd.probe.aggregator import PROBE_CLASSES, DebugProbeAggregator
+
+    found = []
+    for kind in PROBE_CLASSES.keys() - {_REMOTE}:
+        with contextlib.suppress(Exception):  # a driver without its library has no probes
+            for probe in DebugProbeAggregator.get_all_connected_probes(f"{kind}:"):
+                found.append(f"{kind}:{probe.unique_id}")
+    return sorted(set(found))
+
+
+def require_attached(entry: BoardEntry) -> None:
+    """Errors: ProbeError says what is attached instead."""
+    _find(entry)
+
+
+def is_attached(entry: BoardEntry) -> bool:
+    """Whether the board's probe is there, without opening it."""
+    try:
+        _find(entry)
+    except ProbeError:
+        return False
+    return True
+
+
+def _find(entry: BoardEntry) -> Any:
+    """The probe of exactly this id: pyOCD itself would take one whose id only contains it."""
+    from pyocd.probe.aggregator import DebugProbeAggregator
+
+    kind, wanted = entry.probe.split(":", 1)
+    with _translate(f"pyOCD could not look for {entry.probe}", ProbeError):
+        probes = [
+            probe
+            for probe in DebugProbeAggregator.get_all_connected_probes(entry.probe)
+            if probe.unique_id.lower() == wanted.lower()
+        ]
+    if len(probes) > 1:
+        raise ProbeError(
+            f"{len(probes)} probes have the id {wanted}",
+            hint="unplug one; two boards cannot be told apart by equal ids",
+        )
+    if not probes:
+        raise ProbeError(
+            f"the probe of {entry.name}, {entry.probe}, is not attached",
+            evidence={"boards.yaml": entry.where, "attached": ", ".join(attached()) or "none"},
+            hint=f"plug in the {kind} probe, or use --board pico1-emu, which is always there",
+        )
+    return probes[0]
+
+
+@contextlib.contextmanager
+def _same_folder() -> Iterator[None]:
+    before = Path.cwd()
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+@contextlib.contextmanager
+def _translate(message: str, kind: type[HarnessError]) -> Iterator[None]:
+    """pyOCD's errors, and those of USB libraries below it, as one of ours. Our own pass through."""
+    try:
+        yield
+    except HarnessError:
+        raise
+    except Exception as error:
+        raise kind(
+            message,
+            cause=f"{type(error).__name__}: {error}",
+            hint="check the cable and power; `ripbench doctor` tests the probe alone",
+        ) from error

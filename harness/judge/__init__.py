@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measurements to verdicts. Pure: nothing here talks to a board or reads a file."""
+
+from harness.judge.judge import judge
+
+__all__ = ["judge"]

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the device must have shown for a layer to pass, from both sides of the bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.bounds import round_up
+from harness.measure import PlanRuns
+from harness.plan import Plan, Strategy
+from harness.results import DebtProof, Measurement, Sample, Verdict
+
+
+def judge(runs: PlanRuns, strategy: Strategy) -> Verdict | None:
+    """The verdict on one plan; None for dual where two buffers do not fit."""
+    measured = runs.rip if strategy is Strategy.RIP else runs.dual
+    plan = runs.rip_plan if strategy is Strategy.RIP else runs.dual_plan
+    if measured is None:
+        return None
+    failures = [*_workspace(measured, plan, runs.expected)]
+    if strategy is Strategy.RIP:
+        failures += _debt(runs.debt, plan.kernel.alignment)
+    first = measured.samples[0]
+    return Verdict(
+        provenance=measured.provenance,
+        layer=measured.layer,
+        plan=measured.plan,
+        ok=not failures,
+        failures=tuple(failures),
+        workspace_bound=_exact_workspace(plan),
+        workspace_given=measured.arena_bytes,
+        workspace_reached=measured.reached,
+        debt=_in_a_word(runs.debt) if strategy is Strategy.RIP else "",
+        cycles=measured.cycles,
+        cold_cycles=measured.cold_cycles,
+        microseconds=first.microseconds,
+        cycles_per_mac=measured.cycles_per_mac,
+        ratio=None if runs.dual is None else measured.cycles / runs.dual.cycles,
+        output_crc=f"{first.output_crc:08x}",
+        seeds=tuple(runs.expected),
+        interrupts_on=any(sample.interrupts_on for sample in measured.samples),
+        xip_misses=first.xip_accesses - first.xip_hits,
+        stack_peak=max(sample.stack_peak for sample in measured.samples),
+        scratch_bytes=measured.scratch_bytes,
+    )
+
+
+def _exact_workspace(plan: Plan) -> int:
+    """Scalars before anything is rounded up to the alignment."""
+    geometry = plan.layer.geometry
+    if plan.strategy is Strategy.RIP:
+        return plan.bound.workspace
+    return geometry.n_in + geometry.n_out
+
+
+def _workspace(
+    measured: Measurement, plan: Plan, expected: dict[int, tuple[int, int]]
+) -> Iterator[str]:
+    """The output is exact, and nothing outside [0, W) changed, under either paint."""
+    for sample in measured.samples:
+        yield from _sample(sample, measured, expected)
+    paints = {sample.paint for sample in measured.samples}
+    if paints != {0, 1}:
+        yield f"painted only with {sorted(paints)}: a byte that equals its paint would not show"
+    if measured.arena_bytes - _exact_workspace(plan) >= plan.kernel.alignment:
+        yield f"the arena is {measured.arena_bytes} bytes, the bound is {_exact_workspace(plan)}"
+
+
+def _sample(
+    sample: Sample, measured: Measurement, expected: dict[int, tuple[int, int]]
+) -> Iterator[str]:
+    name = f"seed {sample.seed}, paint {'~P' if sample.paint else 'P'}, repeat {sample.repeat}"
+    input_crc, output_crc = expected[sample.seed]
+    if sample.input_crc != input_crc:
+        yield f"{name}: the input's CRC is {sample.input_crc:08x}, the host's {input_crc:08x}"
+    if sample.output_crc != output_crc:
+        yield f"{name}: the output's CRC is {sample.output_crc:08x}, the host's {output_crc:08x}"
+    if sample.outside_count:
+        yield (
+            f"{name}: {sample.outside_count} bytes changed outside the arena, "
+            f"the first at {sample.outside_first}"
+        )
+    if sample.low_water < 0 or sample.high_water > measured.arena_bytes:
+        yield (
+            f"{name}: touched [{sample.low_water}, {sample.high_water}) "
+            f"of an arena of {measured.arena_bytes}"
+        )
+    if sample.scratch_used > measured.scratch_bytes:
+        yield f"{name}: used {sample.scratch_used} bytes of {measured.scratch_bytes} scratch"
+
+
+def _debt(proof: DebtProof, alignment: int) -> Iterator[str]:
+    """Right at the debt, and wrong in just the predicted way one word below it."""
+    if proof.debt != proof.simulated_debt:
+        yield f"the closed form says debt {proof.debt}, the simulator {proof.simulated_debt}"
+    if proof.debt is None:
+        return
+    at = round_up(proof.debt, alignment)
+    distances = {run.distance for run in proof.runs}
+    if distances != {at, at - alignment}:
+        yield f"proved at distances {sorted(distances)}, not at {at} and {at - alignment}"
+    for run in proof.runs:
+        name = f"seed {run.seed} at distance {run.distance}"
+        if run.right and run.output_crc != run.clean_crc:
+            yield f"{name}: the output is {run.output_crc:08x}, not {run.clean_crc:08x}: unsafe"
+        if not run.right and run.output_crc == run.clean_crc:
+            yield f"{name}: the output is right below the debt: the bound is loose"
+        if not run.right and run.output_crc != run.predicted_crc:
+            yield f"{name}: the output is {run.output_crc:08x}, predicted {run.predicted_crc:08x}"
+
+
+def _in_a_word(proof: DebtProof) -> str:
+    """For the table: the debt and on how many seeds both sides were shown."""
+    if proof.debt is None:
+        return "none possible"
+    seeds = len({run.seed for run in proof.runs})
+    word = f"{proof.debt} ({seeds} seed{'s' if seeds != 1 else ''})"
+    return f"{word}, {proof.replaced} replaced" if proof.replaced else word

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does a plan fit the board's SRAM? Asked before anything is flashed."""
+
+from __future__ import annotations
+
+from harness.bounds import round_up
+from harness.build import RunnerImage
+from harness.errors import ConfigError
+from harness.plan import Plan
+from harness.schema.constants import ARENA_LEAD, GUARD_BYTES, SLICE_ALIGNMENT
+
+
+def bytes_needed(plan: Plan) -> int:
+    """Bytes of the pool that a case takes, as runner/case.c lays it out: guard, arena, guard, scratch
+    on the next 8 bytes, guard."""
+    scratch_start = round_up(ARENA_LEAD + plan.arena_bytes + GUARD_BYTES, SLICE_ALIGNMENT)
+    return scratch_start + plan.scratch_bytes + GUARD_BYTES
+
+
+def check_fit(plan: Plan, image: RunnerImage) -> None:
+    """Errors: ConfigError says by how many bytes the case is too large."""
+    missing = bytes_needed(plan) - image.pool_bytes
+    if missing > 0:
+        raise ConfigError(
+            f"{plan.layer.id} does not fit under {plan.label}: {missing} bytes too large",
+            evidence={
+                "arena": plan.arena_bytes,
+                "scratch": plan.scratch_bytes,
+                "needed with guards": bytes_needed(plan),
+                "SRAM pool of the runner": image.pool_bytes,
+            },
+            hint="a smaller layer, or a board with more SRAM",
+        )
+
+
+def fits(plan: Plan, image: RunnerImage) -> bool:
+    return bytes_needed(plan) <= image.pool_bytes

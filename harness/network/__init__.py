@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks: what is computed, without weights, memory or order. A layer is a network of one op."""
+
+from harness.network.graph import Layer
+from harness.network.layerset import find_set, load_set
+
+__all__ = ["Layer", "find_set", "load_set"]

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""YAML that answers mistakes with file, line, column and the nearest name.
+
+Only PyYAML's safe node composer is used: plain data comes out, nothing in a file is ever executed.
+Duplicate keys, aliases, very deep or very large documents are refused.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from harness.errors import ConfigError
+
+MAX_BYTES = 1 << 20
+MAX_NODES = 50_000
+MAX_DEPTH = 20
+
+
+@dataclass(frozen=True)
+class Node:
+    """A value and where it stands: `path` (file), `line` and `column` count from 1."""
+
+    _node: yaml.Node
+    path: str
+
+    @property
+    def where(self) -> str:
+        mark = self._node.start_mark
+        return f"{self.path}:{mark.line + 1}:{mark.column + 1}"
+
+    def fail(self, message: str, hint: str = "") -> ConfigError:
+        """The error to raise for this value."""
+        return ConfigError(f"{self.where}: {message}", hint=hint)
+
+    def mapping(
+        self, known: Collection[str] | None = None, needed: Collection[str] = ()
+    ) -> Mapping:
+        """This value as a mapping. With `known`, another key is an error that names the nearest one."""
+        if not isinstance(self._node, yaml.MappingNode):
+            raise self.fail("a mapping (key: value) is expected here")
+        entries: dict[str, Node] = {}
+        for key_node, value_node in self._node.value:
+            key = Node(key_node, self.path)
+            name = key.text()
+            if name in entries:
+                raise key.fail(f"{name!r} is here twice")
+            if known is not None and name not in known:
+                raise key.fail(f"unknown key {name!r}", nearest(name, known))
+            entries[name] = Node(value_node, self.path)
+        for name in needed:
+            if name not in entries:
+                raise self.fail(f"{name!r} is missing")
+        return Mapping(entries, self)
+
+    def sequence(self) -> list[Node]:
+        if not isinstance(self._node, yaml.SequenceNode):
+            raise self.fail("a list is expected here")
+        return [Node(item, self.path) for item in self._node.value]
+
+    def text(self) -> str:
+        if not isinstance(self._node, yaml.ScalarNode):
+            raise self.fail("a text is expected here")
+        value: str = self._node.value
+        return value
+
+    def integer(self, least: int, most: int) -> int:
+        node = self._node
+        if not isinstance(node, yaml.ScalarNode) or not node.tag.endswith(":int"):
+            raise self.fail(f"a whole number from {least} to {most} is expected here")
+        try:
+            value = int(node.value.replace("_", ""), 0)
+        except ValueError:
+            raise self.fail(f"{node.value!r} is not a whole number") from None
+        if not least <= value <= most:
+            raise self.fail(f"{value} is not within {least} to {most}")
+        return value
+
+    def integers(self, length: int, least: int, most: int) -> list[int]:
+        items = self.sequence()
+        if len(items) != length:
+            raise self.fail(f"{length} numbers are expected here, got {len(items)}")
+        return [item.integer(least, most) for item in items]
+
+    def choice(self, allowed: Collection[str]) -> str:
+        value = self.text()
+        if value not in allowed:
+            raise self.fail(f"{value!r} is not known", nearest(value, allowed))
+        return value
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Entries in the order of the file; `node` is the mapping itself."""
+
+    entries: dict[str, Node]
+    node: Node
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.entries
+
+    def __getitem__(self, name: str) -> Node:
+        return self.entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def get(self, name: str) -> Node | None:
+        return self.entries.get(name)
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """A hint: the nearest known name, or all of them."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return "known: " + ", ".join(sorted(known))
+
+
+def load(path: Path) -> Node:
+    """The document in `path`. Errors: ConfigError for anything but one plain YAML document."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ConfigError(f"{path} is larger than {MAX_BYTES} bytes")
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read", cause=error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text", cause=str(error)) from error
+    return parse(text, str(path))
+
+
+def parse(text: str, path: str) -> Node:
+    """The same for text that is already here; `path` is for messages."""
+    try:
+        root = _compose(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else path
+        raise ConfigError(f"{place}: not YAML", cause=str(error.problem)) from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not YAML", cause=str(error)) from error
+    if root is None:
+        raise ConfigError(f"{path} is empty")
+    return Node(root, path)
+
+
+def _compose(text: str) -> yaml.Node | None:
+    """Composes the tree under a watch on depth, number of nodes, and aliases."""
+    depth = nodes = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        nodes += isinstance(event, yaml.NodeEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        problem = None
+        if isinstance(event, yaml.AliasEvent):
+            problem = "aliases are not allowed"
+        elif depth > MAX_DEPTH or nodes > MAX_NODES:
+            problem = f"more than {MAX_DEPTH} levels or {MAX_NODES} values"
+        if problem:
+            mark = event.start_mark
+            place = f" at line {mark.line + 1}" if mark else ""
+            raise yaml.YAMLError(problem + place)
+    return yaml.compose(text, Loader=yaml.SafeLoader)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each way in which a measurement can be wrong is its own failure, in words with numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from harness.bench import demand
+from harness.errors import BoundViolation, Mismatch
+from harness.geometry import ConvGeometry, Pad
+from harness.judge import judge
+from harness.kernels import PLAIN_CONV
+from harness.measure import PlanRuns
+from harness.network import Layer
+from harness.plan import Strategy, plan_layer
+from harness.results import DebtProof, DebtRun, Measurement, Provenance, Sample
+from harness.schema.constants import TapOrder
+
+LAYER = Layer("stem", ConvGeometry(48, 48, 3, 24, 3, 3, 2, 2, pad=Pad.same(1, 1)))
+WHERE = Provenance("b", "emulated", "rp2040", "00", 125_000_000, "elf", "id", "pack", "1", "gcc")
+EXPECTED = {1: (0xAAAA, 0xBBBB)}
+SAMPLE = Sample(
+    seed=1,
+    paint=0,
+    repeat=0,
+    cycles=1000,
+    microseconds=8,
+    interrupt_cycles=0,
+    interrupts=0,
+    interrupts_on=False,
+    xip_accesses=10,
+    xip_hits=4,
+    input_crc=0xAAAA,
+    output_crc=0xBBBB,
+    low_water=0,
+    high_water=14_100,
+    outside_count=0,
+    outside_first=0,
+    scratch_used=27,
+    stack_peak=800,
+)
+RIGHT = DebtRun(7188, 1, True, 0xBBBB, 0xBBBB, 0xBBBB)
+WRONG = DebtRun(7184, 1, False, 0xCCCC, 0xBBBB, 0xCCCC)
+
+
+def _runs(
+    change: Callable[[Sample], Sample] = lambda s: s, *, proof: DebtProof | None = None
+) -> PlanRuns:
+    rip = plan_layer(LAYER, Strategy.RIP, TapOrder.GATHER, PLAIN_CONV)
+    dual = plan_layer(LAYER, Strategy.DUAL, TapOrder.GATHER, PLAIN_CONV)
+    samples = (SAMPLE, replace(SAMPLE, repeat=1, cycles=900), replace(SAMPLE, paint=1))
+
+    def measurement(arena: int, taken: tuple[Sample, ...]) -> Measurement:
+        return Measurement(WHERE, LAYER.id, "rip", "case", 373_248, arena, 27, taken)
+
+    return PlanRuns(
+        tap_order=TapOrder.GATHER,
+        rip=measurement(rip.arena_bytes, tuple(change(s) for s in samples)),
+        dual=measurement(
+            dual.arena_bytes, tuple(replace(s, high_water=20_736, cycles=950) for s in samples)
+        ),
+        rip_plan=rip,
+        dual_plan=dual,
+        debt=proof or DebtProof(7185, 7185, (RIGHT, WRONG), 0, "pixel 1 ..."),
+        expected=EXPECTED,
+    )
+
+
+def _failures(runs: PlanRuns) -> str:
+    verdict = judge(runs, Strategy.RIP)
+    assert verdict is not None
+    assert verdict.ok == (not verdict.failures)
+    return "\n".join(verdict.failures)
+
+
+def test_all_is_well() -> None:
+    verdict = judge(_runs(), Strategy.RIP)
+    assert verdict is not None
+    assert verdict.ok
+    assert (verdict.workspace_bound, verdict.workspace_given) == (14_097, 14_100)
+    assert (verdict.cycles, verdict.cold_cycles) == (900, 1000)
+    assert verdict.ratio == pytest.approx(900 / 950)
+    assert (verdict.xip_misses, verdict.debt) == (6, "7185 (1 seed)")
+    demand(verdict)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"output_crc": 0xDEAD}, "the output's CRC is 0000dead, the host's 0000bbbb"),
+        ({"input_crc": 0xDEAD}, "the input's CRC is 0000dead"),
+        ({"outside_count": 3, "outside_first": 14_100}, "3 bytes changed outside the arena"),
+        ({"low_water": -4}, "touched [-4, 14100) of an arena of 14100"),
+        ({"high_water": 14_101}, "touched [0, 14101)"),
+        ({"scratch_used": 28}, "used 28 bytes of 27 scratch"),
+        ({"paint": 0}, "painted only with [0]"),
+    ],
+)
+def test_a_wrong_sample(change: dict[str, int], says: str) -> None:
+    assert says in _failures(_runs(lambda sample: replace(sample, **change)))
+
+
+@pytest.mark.parametrize(
+    ("proof", "says"),
+    [
+        (DebtProof(7185, 7184, (RIGHT, WRONG), 0, ""), "debt 7185, the simulator 7184"),
+        (DebtProof(7185, 7185, (RIGHT,), 0, ""), "proved at distances [7188]"),
+        (DebtProof(7185, 7185, (replace(RIGHT, output_crc=1), WRONG), 0, ""), "unsafe"),
+        (DebtProof(7185, 7185, (RIGHT, replace(WRONG, output_crc=0xBBBB)), 0, ""), "loose"),
+        (DebtProof(7185, 7185, (RIGHT, replace(WRONG, output_crc=7)), 0, ""), "predicted 0000cccc"),
+    ],
+)
+def test_a_wrong_proof(proof: DebtProof, says: str) -> None:
+    assert says in _failures(_runs(proof=proof))
+
+
+def test_an_arena_larger_than_the_bound_proves_nothing() -> None:
+    runs = _runs()
+    runs = replace(runs, rip=replace(runs.rip, arena_bytes=14_104))
+    assert "the arena is 14104 bytes, the bound is 14097" in _failures(runs)
+
+
+def test_no_debt_is_said() -> None:
+    verdict = judge(_runs(proof=DebtProof(None, None, (), 0, "")), Strategy.RIP)
+    assert verdict is not None
+    assert verdict.debt == "none possible"
+
+
+def test_dual_that_does_not_fit_has_no_verdict_and_no_ratio() -> None:
+    runs = replace(_runs(), dual=None)
+    assert judge(runs, Strategy.DUAL) is None
+    verdict = judge(runs, Strategy.RIP)
+    assert verdict is not None
+    assert verdict.ratio is None
+
+
+def test_kinds_of_failure() -> None:
+    wrong = judge(_runs(lambda s: replace(s, output_crc=0)), Strategy.RIP)
+    outside = judge(_runs(lambda s: replace(s, outside_count=1)), Strategy.RIP)
+    assert wrong is not None
+    assert outside is not None
+    with pytest.raises(Mismatch, match="stem under rip fails on b"):
+        demand(wrong)
+    with pytest.raises(BoundViolation):
+        demand(outside)
