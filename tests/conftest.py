@@ -1,13 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures that several rooms' tests share."""
+"""Fixtures that several rooms' tests share, and `--no-skips`: a skipped proof is no proof."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 from harness.build import RunnerImage, build_runner
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--no-skips", action="store_true", help="count a skipped test as failed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.skipped and item.config.getoption("--no-skips"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which --no-skips does not allow: {report.longrepr}"
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@
 # missing; anybody else is told the one command to run. It never calls sudo.
 #   setup.sh compilers          the host's C compiler and the Arm cross compiler
 #   setup.sh venv DIRECTORY     a virtual environment with ripbench in it, editable
+#   setup.sh extras DIRECTORY   what only `make test-all` needs: clang, node, unicorn, rp2040js
 set -eu
 
 may_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }
@@ -63,8 +64,18 @@ venv() {
     "$1/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 }
 
+extras() {
+    need clang clang llvm clang
+    need node nodejs node nodejs
+    need npm npm node npm
+    echo "installing unicorn and rp2040js into $1"
+    "$1/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[dev,extra]'
+    npm install --silent --no-fund --no-audit --prefix "$1/node" rp2040js@1.4.1
+}
+
 case "${1:-}" in
 compilers) compilers ;;
 venv) venv "${2:?directory}" ;;
-*) echo "usage: setup.sh compilers | venv DIRECTORY" >&2; exit 2 ;;
+extras) extras "${2:?directory}" ;;
+*) echo "usage: setup.sh compilers | venv DIRECTORY | extras DIRECTORY" >&2; exit 2 ;;
 esac

@@ -12,7 +12,11 @@ from harness import __version__
 from harness.errors import HarnessError
 
 COMMANDS = {
+    "boards": "the boards of boards.yaml, and which of them are attached",
+    "build": "compile the runner firmware and print where it is",
+    "doctor": "test everything that a run needs, up to a board that answers",
     "gap": "gap, debt and workspace of a convolution",
+    "selftest": "the device suite, from anywhere: all further words go to pytest",
 }
 
 
@@ -29,7 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sub = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
         if name == wanted:
             importlib.import_module(f"harness.cli.{name}").add_arguments(sub)
-    options = parser.parse_args(argv)
+    options, rest = parser.parse_known_args(argv)
+    if options.command == "selftest":
+        options.rest = rest
+    elif rest:
+        parser.error(f"unknown words: {' '.join(rest)}")
     try:
         status: int = importlib.import_module(f"harness.cli.{options.command}").run(options)
     except HarnessError as error:

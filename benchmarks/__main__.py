@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m benchmarks`: all of them, one table each."""
+
+from __future__ import annotations
+
+from benchmarks import core, flashing, silence
+
+for benchmark in (flashing, silence, core):
+    benchmark.main()

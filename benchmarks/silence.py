@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What waiting costs: 10 s of emulated silence on a started board."""
+
+from __future__ import annotations
+
+from benchmarks.common import seconds, show
+from harness.boards import Board, find_board, load_boards
+from harness.boards.backend import backend_for
+from harness.build import build_runner
+from harness.case import build_pack, make_case
+from harness.kernels import PLAIN_CONV
+from harness.network import find_set, load_set
+from harness.plan import Strategy, plan_layer
+from harness.schema.constants import TapOrder
+
+
+def main() -> None:
+    entry = find_board("pico1-emu", load_boards())
+    layer = load_set(find_set("first"))[-1]
+    pack = build_pack([make_case(plan_layer(layer, Strategy.RIP, TapOrder.GATHER, PLAIN_CONV))])
+    clock = backend_for(entry).clock(entry.name)
+    with Board(entry) as board:
+        board.start(build_runner(entry.chip), pack)
+        runs = seconds(lambda: clock.sleep(10.0))
+    show("Silence, emulated Pico 1", [("10 s of emulated silence", runs, "0.2")])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ripbench selftest --board pico1-emu`: the shipped device suite, from any folder."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from harness import resources
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "for example: ripbench selftest --board pico1-emu -m 'not slow'"
+
+
+def run(options: argparse.Namespace) -> int:
+    suite = resources.layers() / "test_layers.py"
+    return int(
+        pytest.main(
+            [str(suite), f"--rootdir={suite.parent}", "-p", "no:cacheprovider", *options.rest]
+        )
+    )

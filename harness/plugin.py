@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pytest plugin: options, the fixture `bench`, ids, the table and the JUnit properties.
+
+In a project that does not use them it only adds options; everything heavier is imported when a board
+is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from harness.bench import Bench
+
+DEFAULT_BOARD = "pico1-emu"
+_BENCHES = pytest.StashKey[dict[str, "Bench"]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("ripbench", "RiP convolution on Pico boards")
+    group.addoption(
+        "--board",
+        action="append",
+        metavar="NAME",
+        help=f"a board of boards.yaml; may be given several times (default {DEFAULT_BOARD})",
+    )
+    group.addoption("--boards", metavar="FILE", help="boards of your own, beside the shipped ones")
+    group.addoption(
+        "--layers", metavar="SET|FILE", help="a layer set, or set#id,set#id of it (default first)"
+    )
+    group.addoption("--strategy", metavar="LIST", help="of dual,rip (default both)")
+    group.addoption("--tap-order", metavar="LIST", help="of gather,direct (default both)")
+    group.addoption("--seeds", type=int, default=3, metavar="N", help="inputs a proof (default 3)")
+    group.addoption(
+        "--seed", type=int, default=1, metavar="S", help="the first of them (default 1)"
+    )
+    group.addoption(
+        "--repeat", type=int, default=2, metavar="N", help="runs of the first input (default 2)"
+    )
+    group.addoption(
+        "--history",
+        default="reports/history.jsonl",
+        metavar="FILE",
+        help="where each verdict is appended (default reports/history.jsonl, '' for none)",
+    )
+    group.addoption("--nonce", metavar="HEX", help="replay with this nonce instead of a random one")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes seconds on an emulated board")
+    config.addinivalue_line(
+        "markers", "layer_set(name): give the test each layer and plan of a set, as `layer`, `plan`"
+    )
+    config.stash[_BENCHES] = {}
+    if config.getoption("--board"):
+        _checked(lambda: _check_attached(config))
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    names = config.getoption("--board")
+    if names:
+        return f"ripbench: {', '.join(names)}"
+    if (config.rootpath / "boards.yaml").is_file():
+        return f"ripbench: no --board given: {DEFAULT_BOARD}, an emulated one"
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "ripbench_board" not in metafunc.fixturenames:
+        return
+    config = metafunc.config
+    boards = config.getoption("--board") or [DEFAULT_BOARD]
+    marker = metafunc.definition.get_closest_marker("layer_set")
+    if marker is None or not {"layer", "plan"} <= set(metafunc.fixturenames):
+        metafunc.parametrize("ripbench_board", boards, indirect=True, scope="session")
+        return
+    from harness.selection import choose_layers, choose_plans
+
+    layers = _checked(lambda: choose_layers(config.getoption("--layers") or marker.args[0]))
+    plans = _checked(
+        lambda: choose_plans(config.getoption("--strategy"), config.getoption("--tap-order"))
+    )
+    metafunc.parametrize(
+        ("ripbench_board", "layer", "plan"),
+        [
+            pytest.param(
+                board,
+                layer,
+                plan,
+                id=f"{board}-{layer.id}-{plan}",
+                marks=[pytest.mark.slow] if layer.slow else [],
+            )
+            for board in boards
+            for layer in layers
+            for plan in plans
+        ],
+        indirect=["ripbench_board"],
+    )
+
+
+@pytest.fixture(scope="session")
+def ripbench_board(request: pytest.FixtureRequest) -> str:
+    """The name of the board that this test runs on: each that `--board` gives, in turn."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="session")
+def bench(ripbench_board: str, pytestconfig: pytest.Config) -> Iterator[Bench]:
+    """The bench of a board: `bench.run(layer, plan=...)`, `bench.prove(layer, plan=...)`."""
+    from harness.bench import Bench
+    from harness.boards import find_board, load_boards
+    from harness.selection import bench_options
+
+    benches = pytestconfig.stash[_BENCHES]
+    if ripbench_board not in benches:
+        entry = find_board(ripbench_board, load_boards(_boards_file(pytestconfig)))
+        benches[ripbench_board] = Bench(entry, bench_options(pytestconfig.option))
+    yield benches[ripbench_board]
+    benches[ripbench_board].close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Each verdict that a test reaches becomes properties of its test case."""
+    found: Bench | None = getattr(item, "funcargs", {}).get("bench")
+    before = len(found.verdicts) if _is_bench(found) and found else 0
+    try:
+        return (yield)
+    finally:
+        if _is_bench(found) and found:
+            from harness.report import properties
+
+            for verdict in found.verdicts[before:]:
+                item.user_properties.extend(properties(verdict))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,  # noqa: ARG001 - pytest checks the names
+    call: pytest.CallInfo[None],
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """An error that explains itself is shown without the traceback of the bench."""
+    report = yield
+    if call.excinfo is not None and type(call.excinfo.value).__module__ == "harness.errors":
+        report.longrepr = f"{call.excinfo.typename}: {call.excinfo.value}"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    verdicts = [v for bench in config.stash[_BENCHES].values() for v in bench.verdicts]
+    if not verdicts:
+        return
+    from harness.report import identities, table
+
+    terminalreporter.section("ripbench")
+    terminalreporter.write_line(table(verdicts))
+    terminalreporter.write_line("")
+    terminalreporter.write_line(identities(verdicts))
+
+
+def _is_bench(found: object) -> bool:
+    return type(found).__module__ == "harness.bench"
+
+
+def _boards_file(config: pytest.Config) -> Any:
+    from pathlib import Path
+
+    named = config.getoption("--boards")
+    return Path(named) if named else None
+
+
+def _check_attached(config: pytest.Config) -> None:
+    """A board that is not there is a usage error, never a skip and never another board."""
+    from harness.boards import find_board, load_boards, require_attached
+
+    boards = load_boards(_boards_file(config))
+    for name in config.getoption("--board"):
+        require_attached(find_board(name, boards))
+
+
+def _checked(action: Any) -> Any:
+    from harness.errors import HarnessError
+
+    try:
+        return action()
+    except HarnessError as error:
+        raise pytest.UsageError(f"{type(error).__name__}: {error}") from error

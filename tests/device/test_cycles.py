@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The firmware's 64-bit cycles against the emulator's own count, over any duration.
+
+A kernel that only takes time runs through the real runner. The core's breakpoint unit stops it at the
+entry of its delay and at the end; what the emulator counted in between must be what the firmware
+reports, but for the few cycles of the call around it, which must be the same at every length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.boards import Board
+from harness.boards.deadline import Deadline
+from harness.build import RunnerImage, build_runner
+from harness.build.image import FLASH_BASE
+from harness.case import build_pack, make_case
+from harness.emulator.board import HALTED
+from harness.geometry import ConvGeometry
+from harness.kernels import PLAIN_CONV
+from harness.network import Layer
+from harness.plan import Strategy, plan_layer
+from harness.reference import ConvParameters
+from harness.schema.constants import FrameType, TapOrder
+from harness.schema.records import CaseVerified, OpResult, RunRequest, RunResult
+from tests.device.support import emulated, new_entry
+
+TABLE = Path(__file__).parent / "firmware" / "delay_table.c"
+DHCSR, BP_CTRL, BP_COMP0 = 0xE000_EDF0, 0xE000_2000, 0xE000_2008
+GO = 0xA05F_0001
+CALL_CYCLES = range(1, 3000)  # around the delay: a first call that fills the cache, and the output
+
+
+class _Delays:
+    """A board whose only kernel waits."""
+
+    def __init__(self) -> None:
+        self.image: RunnerImage = build_runner("rp2040", TABLE)
+        self.entry = new_entry()
+        self.board = Board(self.entry).__enter__()
+
+    def measure(self, rounds: int, rest: int, *, keep_interrupts: bool) -> tuple[int, RunResult]:
+        """The emulator's cycles of the delay, and the firmware's result for the window around it."""
+        plan = plan_layer(
+            Layer("delay", ConvGeometry(1, 1, 1, 1)), Strategy.DUAL, TapOrder.DIRECT, PLAIN_CONV
+        )
+        numbers = (np.array([n], np.int32) for n in (rounds, rest, 0))
+        parameters = ConvParameters(np.ones((1, 1, 1, 1), np.int8), *numbers, 0, 0)
+        self.board.start(self.image, build_pack([make_case(plan, parameters)]))
+        conversation = self.board._conversation
+        assert conversation is not None
+        request = RunRequest(0, 1, 1, 0, int(keep_interrupts))
+        conversation._port.write(conversation._link.request(FrameType.RUN, request.pack()))
+        entry = self.image.symbols["delay_measured"] & ~1
+        start = self._run_to(entry)
+        end = self._run_to(self._end)
+        self._go(0)
+        deadline = Deadline(self.board._clock, 60, "delay")
+        conversation._expect(FrameType.CASE, CaseVerified, deadline)
+        op = conversation._expect(FrameType.OP, OpResult, deadline)
+        result = conversation._expect(FrameType.RESULT, RunResult, deadline)
+        assert op.cycles == result.cycles
+        return end - start, result
+
+    @property
+    def _end(self) -> int:
+        """Address of the delay's final POP {r4-r7, pc}."""
+        entry = self.image.symbols["delay_cycles"] & ~1
+        offset = entry - FLASH_BASE
+        return entry + self.image.flash[offset : offset + 512].index(bytes([0xF0, 0xBD]))
+
+    def _run_to(self, address: int) -> int:
+        """Lets the core go until just before this instruction; the emulator's cycle there."""
+        board = emulated(self.entry)
+        self._go((address & 0x1FFF_FFFC) | (0x8000_0000 if address & 2 else 0x4000_0000) | 1)
+        assert board.advance_until(lambda: board.standing == HALTED, board.now_ns + 60 * 10**9)
+        return board.cycles
+
+    def _go(self, comparator: int) -> None:
+        board = emulated(self.entry)
+        board.machine.bus_write(BP_CTRL, 4, 3)
+        board.machine.bus_write(BP_COMP0, 4, comparator)
+        board.machine.bus_write(DHCSR, 4, GO)
+        board.settle()
+
+    def exactly(self, cycles: int, *, keep_interrupts: bool) -> tuple[int, RunResult]:
+        """A delay of just so many cycles by the emulator's count."""
+        rounds, rest = 1, 0
+        for _ in range(4):
+            counted, result = self.measure(rounds, rest, keep_interrupts=keep_interrupts)
+            if counted == cycles:
+                return counted, result
+            total = rounds * 64 + rest + cycles - counted
+            rounds, rest = divmod(total, 64)
+        raise AssertionError(f"no delay of {cycles} cycles, {counted} came nearest")
+
+
+@pytest.fixture(scope="module")
+def delays() -> Iterator[_Delays]:
+    delays = _Delays()
+    yield delays
+    delays.board.__exit__(None, None, None)
+
+
+def test_any_duration_with_interrupts_masked(delays: _Delays) -> None:
+    around = set()
+    for cycles in (1000, 2**24 - 1, 2**24, 2**24 + 1, 2**32 + 5):
+        counted, result = delays.exactly(cycles, keep_interrupts=False)
+        around.add(result.cycles - counted)
+        assert (result.interrupts, result.interrupt_cycles, result.interrupts_on) == (0, 0, 0)
+        assert abs(result.microseconds - result.cycles / 125) <= 2
+    assert len(around) == 1, f"the cycles around the delay differ: {around}"
+    assert around.pop() in CALL_CYCLES
+
+
+def test_with_the_usb_interrupt_on(delays: _Delays) -> None:
+    """Without traffic the count is exact too, and it says that interrupts were on."""
+    _, masked = delays.exactly(2**24 + 1, keep_interrupts=False)
+    counted, result = delays.measure(2**18, 0, keep_interrupts=True)
+    assert result.interrupts_on == 1
+    assert 0 <= result.cycles + result.interrupt_cycles - counted <= max(CALL_CYCLES)
+    assert masked.interrupts_on == 0
+
+
+def test_with_usb_traffic_in_the_window(delays: _Delays) -> None:
+    """The host changes the line state in the middle: interrupts are counted and taken off."""
+    board = emulated(delays.entry)
+    quiet, _ = delays.measure(2**18, 0, keep_interrupts=True)
+    conversation = delays.board._conversation
+    assert conversation is not None
+    request = RunRequest(0, 1, 1, 0, 1)
+    conversation._port.write(conversation._link.request(FrameType.RUN, request.pack()))
+    delays._run_to(delays.image.symbols["delay_measured"] & ~1)
+    delays._go(0)
+    board.advance(cycles=1_000_000)
+    conversation._port._device.rts = False
+    deadline = Deadline(delays.board._clock, 60, "delay")
+    conversation._expect(FrameType.CASE, CaseVerified, deadline)
+    conversation._expect(FrameType.OP, OpResult, deadline)
+    result = conversation._expect(FrameType.RESULT, RunResult, deadline)
+    assert result.interrupts >= 1
+    assert result.interrupt_cycles > 0
+    assert result.interrupts_on == 1
+    assert abs(result.cycles - quiet) <= max(CALL_CYCLES) + result.interrupt_cycles

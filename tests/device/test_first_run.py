@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole path on an emulated Pico 1: flash, reset, identity, run, and how each fault is told."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+
+import pytest
+import serial
+
+from harness.boards import Board
+from harness.build import RunnerImage
+from harness.errors import (
+    ConfigError,
+    DeadlineError,
+    EnumerationError,
+    FirmwareFault,
+    HarnessError,
+    ProbeError,
+    ProtocolError,
+)
+from harness.geometry import ConvGeometry
+from harness.kernels import PLAIN_CONV
+from harness.measure.fit import bytes_needed, check_fit
+from harness.network import Layer
+from harness.plan import Strategy, plan_layer
+from harness.schema.constants import TapOrder
+from harness.schema.records import MailboxRequest
+from tests.device.support import (
+    BRANCH_TO_SELF,
+    RETURN,
+    UNDEFINED,
+    emulated,
+    new_entry,
+    small_pack,
+    with_instruction,
+)
+
+if "tests.device.urlhandler" not in serial.protocol_handler_packages:
+    serial.protocol_handler_packages.append("tests.device.urlhandler")
+
+PACK = small_pack()
+
+
+def test_output_and_waters(runner_image: RunnerImage) -> None:
+    with Board(new_entry()) as board:
+        hello = board.start(runner_image, PACK)
+        assert (hello.chip, hello.clk_sys_hz) == (2040, 125_000_000)
+        for index, case in enumerate(PACK.cases):
+            run = board.run(index, seed=5, repeats=2)
+            for result in run.results:
+                assert result.output_crc == zlib.crc32(case.expected(5).tobytes())
+                assert result.input_crc == zlib.crc32(case.input(5).tobytes())
+                assert (result.low_water, result.high_water) == (0, case.plan.arena_bytes)
+                assert result.outside_count == 0
+                assert 0 < result.stack_peak < hello.stack_bytes
+            output = board.read(case.plan.output_offset, case.plan.layer.geometry.n_out)
+            assert output == case.expected(5).tobytes()
+
+
+def test_an_unchanged_image_is_not_flashed_again(runner_image: RunnerImage) -> None:
+    stages: list[str] = []
+    entry = new_entry()
+    with Board(entry, on_stage=stages.append) as board:
+        board.start(runner_image, PACK)
+        programmed = emulated(entry).cycles
+        board.start(runner_image, PACK)
+        first, second = programmed, emulated(entry).cycles - programmed
+    assert "flash again: the header was right, the bytes are not" not in stages
+    assert second < first  # no erase, no program
+
+
+def test_a_stale_flash_behind_a_right_header_is_found_and_repaired(
+    runner_image: RunnerImage,
+) -> None:
+    stages: list[str] = []
+    entry = new_entry()
+    with Board(entry, on_stage=stages.append) as board:
+        board.start(runner_image, PACK)
+        machine = emulated(entry).machine
+        machine.flash()[0x2800] ^= 0x01
+        machine.memory_changed(0x1000_2800, 1)
+        board.start(runner_image, PACK)
+        assert board.run(0, seed=1).results[0].outside_count == 0
+    assert "flash again: the header was right, the bytes are not" in stages
+
+
+def _failure(image: RunnerImage, kind: type[HarnessError], serial_url: str | None = None) -> str:
+    with Board(new_entry(serial_url)) as board, pytest.raises(kind) as caught:
+        board.start(image, PACK, reflash=True)
+        board.run(0, seed=1)
+    assert type(caught.value) is kind
+    assert caught.value.hint
+    return str(caught.value)
+
+
+def test_a_kernel_that_hangs(runner_image: RunnerImage) -> None:
+    text = _failure(with_instruction(runner_image, "run_gather", BRANCH_TO_SELF), DeadlineError)
+    assert "no OP frame within" in text
+    assert "in run_gather+0x0" in text
+    assert "firmware stage: SERVING" in text
+
+
+def test_a_kernel_that_faults(runner_image: RunnerImage) -> None:
+    text = _failure(with_instruction(runner_image, "run_gather", UNDEFINED), FirmwareFault)
+    assert "faulted in run_gather+0x0 (run)" in text
+    assert "HardFault" in text
+    assert "case: odd-3x3/rip@48" in text
+    assert "op: 0" in text
+
+
+def test_firmware_that_never_enumerates(runner_image: RunnerImage) -> None:
+    text = _failure(with_instruction(runner_image, "usb_start", RETURN), EnumerationError)
+    assert "did not appear within" in text
+
+
+def test_firmware_that_hangs_before_usb(runner_image: RunnerImage) -> None:
+    text = _failure(
+        with_instruction(runner_image, "clocks_start", BRANCH_TO_SELF), EnumerationError
+    )
+    assert "did not start within" in text
+    assert "in clocks_start+0x0" in text
+
+
+def test_a_broken_boot2(runner_image: RunnerImage) -> None:
+    flash = bytearray(runner_image.flash)
+    flash[20] ^= 0x04
+    text = _failure(replace(runner_image, flash=bytes(flash)), EnumerationError)
+    assert "last stage: NONE" in text
+
+
+@pytest.mark.parametrize("number", [3, 40, 90, 150, 250])
+def test_a_flipped_bit(runner_image: RunnerImage, number: int) -> None:
+    """In HELLO it ends in silence, since what precedes HELLO may be noise; behind it, at once."""
+    entry = new_entry()
+    url = f"torn://{entry.name}/flip/{number}"
+    expected = ProtocolError if number > 120 else DeadlineError
+    with Board(replace(entry, serial=url)) as board, pytest.raises(expected) as caught:
+        board.start(runner_image, PACK)
+        board.run(0, seed=1)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(("number", "kind"), [(1, ProtocolError), (2, ProtocolError)])
+def test_a_lost_frame(runner_image: RunnerImage, number: int, kind: type[HarnessError]) -> None:
+    entry = new_entry()
+    url = f"torn://{entry.name}/lose/{number}"
+    with (
+        Board(replace(entry, serial=url)) as board,
+        pytest.raises(kind, match="1 frames are missing"),
+    ):
+        board.start(runner_image, PACK)
+        board.run(0, seed=1)
+
+
+def test_another_nonce(runner_image: RunnerImage) -> None:
+    """Somebody else resets the board between our reset and HELLO: its mailbox says another nonce."""
+    entry = new_entry()
+    with Board(entry) as board:
+
+        def meddle(stage: str) -> None:
+            if stage == "hello":
+                nonce_at = 0x2000_0000 + next(
+                    m.offset for m in MailboxRequest.members() if m.name == "nonce"
+                )
+                emulated(entry).machine.bus_write(nonce_at, 4, 0x0BAD_0BAD)
+
+        board._on_stage = meddle
+        with pytest.raises(ProtocolError, match="another nonce"):
+            board.start(runner_image, PACK)
+
+
+def test_a_port_of_another_board(runner_image: RunnerImage) -> None:
+    """Two boards, the serial lines swapped in boards.yaml."""
+    mine, other = new_entry(), new_entry()
+    with Board(other) as neighbour:
+        neighbour.start(runner_image, PACK)
+        neighbour._hang_up()
+        swapped = replace(mine, serial=other.serial)
+        with Board(swapped) as board, pytest.raises((EnumerationError, ProtocolError)) as caught:
+            board.start(runner_image, PACK)
+    assert "another" in str(caught.value)
+
+
+def test_a_wrong_clock(runner_image: RunnerImage) -> None:
+    with (
+        Board(replace(new_entry(), clock_hz=133_000_000)) as board,
+        pytest.raises(ConfigError, match=r"runs at 125000000 Hz, boards\.yaml says 133000000"),
+    ):
+        board.start(runner_image, PACK)
+
+
+def test_a_wrong_miss_cost(runner_image: RunnerImage) -> None:
+    with (
+        Board(replace(new_entry(), xip_miss_cycles=60)) as board,
+        pytest.raises(ConfigError, match=r"boards\.yaml says 60"),
+    ):
+        board.start(runner_image, PACK)
+
+
+def test_a_probe_that_is_not_there() -> None:
+    entry = replace(new_entry(), probe="cmsisdap:0000FFFF")
+    with pytest.raises(ProbeError, match="is not attached") as caught, Board(entry):
+        pass
+    assert "emu:pico1-emu" in str(caught.value)
+    assert "--board pico1-emu" in caught.value.hint
+
+
+def test_a_case_that_does_not_fit(runner_image: RunnerImage) -> None:
+    big = Layer("big", ConvGeometry(160, 160, 8, 16))
+    plan = plan_layer(big, Strategy.RIP, TapOrder.GATHER, PLAIN_CONV)
+    missing = bytes_needed(plan) - runner_image.pool_bytes
+    with pytest.raises(ConfigError, match=f"{missing} bytes too large"):
+        check_fit(plan, runner_image)
+
+
+def test_a_pack_that_does_not_fit_the_flash(runner_image: RunnerImage) -> None:
+    heavy = Layer("heavy", ConvGeometry(5, 5, 1024, 512, 2, 2))
+    pack = small_pack(heavy)
+    entry = new_entry()
+    with Board(entry) as board, pytest.raises(ConfigError, match="too large for the flash"):
+        board.start(runner_image, pack)
+    assert emulated(entry).machine.flash()[0] == 0xFF  # nothing was erased or written
