@@ -14,6 +14,7 @@ from harness.errors import ConfigError
 from harness.strictyaml import Node, nearest
 
 CHIPS = ("rp2040", "rp2350")
+FLASH_BYTES = {"rp2040": 2 << 20, "rp2350": 4 << 20}  # of a Pico 1 and a Pico 2
 _KEYS = ("chip", "probe", "serial", "clock_hz", "xip_miss_cycles")
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,29}[a-z0-9])?")
 _PROBE = re.compile(r"[a-z0-9_]+:[A-Za-z0-9._-]+")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from harness.boards.config import BoardEntry
+from harness.boards.config import FLASH_BYTES, BoardEntry
 from harness.boards.probe import Probe
 from harness.build import RunnerImage
 from harness.case import Pack
@@ -12,7 +12,6 @@ from harness.schema.constants import IMAGE_INFO_OFFSET
 from harness.schema.records import PackHeader
 
 FLASH_BASE = 0x1000_0000
-FLASH_BYTES = {"rp2040": 2 << 20, "rp2350": 4 << 20}  # of a Pico 1 and a Pico 2
 RUNNER_BYTES = 0x1_0000  # reserved at the start of flash; the first pack slot lies behind it
 
 

@@ -12,15 +12,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from harness.boards.config import BoardEntry
+from harness.boards.config import FLASH_BYTES, BoardEntry
 from harness.errors import FlashError, HarnessError, ProbeError
 
-# 0.1 s by default after every reset; the boot ROM needs no such pause before it can be halted
 _OPTIONS = {
     "connect_mode": "halt",
     "hide_programming_progress": True,
     "no_config": True,  # no pyocd.yaml of a checkout that nobody has read
-    "user_script": "",  # nor its pyocd_user.py, which no_config alone would execute
+    "user_script": os.devnull,  # nor its pyocd_user.py, which no_config alone would execute
+    # 0.1 s each by default; the boot ROM needs no such pause before it can be halted
+    "reset.hold_time": 0.0,
     "reset.post_delay": 0.0,
     "keep_unwritten": True,  # else the rest of a sector is wiped
     "smart_flash": True,
@@ -49,6 +50,7 @@ class Probe:
         with _same_folder(), _translate(f"no connection to {self.entry.name}", ProbeError):
             session = Session(
                 probe,
+                auto_open=False,
                 options={
                     **_OPTIONS,
                     "target_override": self.entry.chip,
@@ -56,8 +58,8 @@ class Probe:
                 },
             )
             try:
-                session.open()
                 self._tune(session)
+                session.open()
             except BaseException:
                 with contextlib.suppress(Exception):
                     session.close()
@@ -78,15 +80,21 @@ class Probe:
         if self._folder is not None:
             self._folder.cleanup()
 
-    @staticmethod
-    def _tune(session: Any) -> None:
-        """Larger pages for this session's flash region, whose description is shared by all sessions."""
-        region = session.target.memory_map.get_boot_memory()
-        algorithm = dict(region.algo)
-        first = algorithm["page_buffers"][0]
-        algorithm["page_buffers"] = [first, first + _PAGE_BYTES]
-        region._attributes["algo"] = algorithm
-        region._attributes["page_size"] = _PAGE_BYTES
+    def _tune(self, session: Any) -> None:
+        """Larger pages, and the real size of the flash, which pyOCD takes for 16 MB."""
+        memory = session.target.memory_map
+        region = memory.get_boot_memory()
+        length = FLASH_BYTES[self.entry.chip]
+        first = region.algo["page_buffers"][0]
+        memory.remove_region(region)
+        memory.add_region(
+            region.clone_with_changes(
+                page_size=_PAGE_BYTES,
+                length=length,
+                end=region.start + length - 1,
+                algo={**region.algo, "page_buffers": [first, first + _PAGE_BYTES]},
+            )
+        )
 
     @property
     def _target(self) -> Any:

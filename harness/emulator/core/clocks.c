@@ -152,6 +152,7 @@ void clocks_changed(machine *m)
         || c->ref_hz * t->units_per_ref != t->units_per_second) {
         timebase_change(t, m->cycles, c->sys_hz, c->ref_hz);
         machine_irq_changed(m);     /* the next alarm is at another cycle now */
+        machine_usb_noticed(m);     /* whoever waits for a moment must reckon its cycle anew */
     }
     usb_attachment_changed(m);
 }

@@ -20,7 +20,8 @@ enum emu_stop {
     EMU_RESET = 3,   /* SYSRESETREQ or watchdog: the caller decides, then calls emu_reset */
     EMU_STRICT = 4,  /* something silicon would do silently wrong; emu_message() says what, where */
     EMU_USB = 5      /* only with emu_stop_on_usb: the device side of the USB controller did something
-                        that an idle host would notice (see emu_usb_events) */
+                        that an idle host would notice (see emu_usb_events), or clk_sys
+                        changed, so that a cycle reckoned from a time is another one now */
 };
 
 /* Counters since power-on. */

@@ -218,6 +218,8 @@ bool usb_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum
         u->ep_abort_done |= u->ep_abort;        /* no transaction is ever half way through here */
     if (offset == EP_STALL_ARM)
         usb_stall_armed(m, u->ep_stall_arm & ~old_arm);
+    if (offset == INTE)
+        machine_usb_noticed(m);                 /* SOF may be asked for: an idle host must send it */
     usb_attachment_changed(m);
     machine_irq_changed(m);
     return true;
