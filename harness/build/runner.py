@@ -100,7 +100,11 @@ def _compile(chip: str, compiler: str, flags: list[str], sources: list[Path], el
         script = folder / "port" / chip / f"{chip}.ld"
         # paths relative to firmware/, so that the ELF is the same wherever the checkout is
         names = [str(path) for path in sources]
-        prefix = [f"-ffile-prefix-map={work}=.", f"-ffile-prefix-map={folder}=firmware"]
+        prefix = [
+            f"-ffile-prefix-map={work}=.",
+            f"-ffile-prefix-map={folder}=firmware",
+            f"-Wa,--debug-prefix-map={folder}=firmware",
+        ]
         options = [*flags, *prefix, *_LINK, f"-I{work}", "-I.", "-T", str(script)]
         _run([compiler, *options, *names, "-lgcc", "-o", str(linked)], cwd=folder)
         finished = work / "finished.elf"
