@@ -13,7 +13,7 @@ from harness.build import RunnerImage, build_runner
 from harness.errors import BoundViolation, ConfigError, HarnessError, Mismatch
 from harness.judge import judge
 from harness.kernels import PLAIN_CONV
-from harness.measure import LayerRuns, measure_layer
+from harness.measure import PlanRuns, measure_layer
 from harness.network import Layer
 from harness.plan import Strategy
 from harness.results import Measurement, Verdict
@@ -29,12 +29,11 @@ PLANS = {
 
 @dataclass(frozen=True)
 class BenchOptions:
-    """seeds: of the inputs. repeats: of the first seed, the first of them cold. tap_orders: measured
-    together. history: where verdicts are appended. nonce: for replays, else random."""
+    """seeds: of the inputs. repeats: of the first seed, the first of them cold. history: where verdicts
+    are appended. nonce: for replays, else random."""
 
     seeds: Sequence[int] = (1, 2, 3)
     repeats: int = 2
-    tap_orders: Sequence[TapOrder] = (TapOrder.GATHER, TapOrder.DIRECT)
     history: Path | None = None
     nonce: int | None = None
 
@@ -54,7 +53,7 @@ class Bench:
         self._on_stage = on_stage
         self._board: Board | None = None
         self._image: RunnerImage | None = None
-        self._known: dict[str, LayerRuns | HarnessError] = {}
+        self._known: dict[tuple[str, TapOrder], PlanRuns | HarnessError] = {}
 
     def close(self) -> None:
         if self._board is not None:
@@ -64,11 +63,11 @@ class Bench:
     def run(self, layer: Layer, plan: str = "rip") -> Measurement:
         """Cycles, waters and CRCs of a layer under a plan: `rip`, `dual`, `rip-direct`, `dual-direct`.
 
-        Errors: ConfigError for a plan that is not known, not among the tap orders of this run, or does
-        not fit; and all that a board can raise.
+        Both strategies of a tap order are measured together, once. Errors: ConfigError for a plan that
+        is not known or does not fit; and all that a board can raise.
         """
         strategy, order = self._plan(plan)
-        runs = self._measure(layer).by_tap_order[order]
+        runs = self._measure(layer, order)
         measured = runs.rip if strategy is Strategy.RIP else runs.dual
         if measured is None:
             raise ConfigError(f"{layer.id} does not fit {self.entry.name} with two buffers")
@@ -78,7 +77,7 @@ class Bench:
         """The verdict, pass or fail, also kept for the table and appended to the history; None for
         dual where two buffers do not fit. Errors: as `run`."""
         strategy, order = self._plan(plan)
-        verdict = judge(self._measure(layer).by_tap_order[order], strategy)
+        verdict = judge(self._measure(layer, order), strategy)
         if verdict is not None:
             self.verdicts.append(verdict)
             if self.options.history is not None:
@@ -94,27 +93,26 @@ class Bench:
         demand(verdict)
         return verdict
 
-    def _plan(self, plan: str) -> tuple[Strategy, TapOrder]:
+    @staticmethod
+    def _plan(plan: str) -> tuple[Strategy, TapOrder]:
         if plan not in PLANS:
             raise ConfigError(f"no plan {plan!r}", hint="known: " + ", ".join(PLANS))
-        strategy, order = PLANS[plan]
-        if order not in self.options.tap_orders:
-            raise ConfigError(f"the tap order {order.name.lower()} is not part of this run")
-        return strategy, order
+        return PLANS[plan]
 
-    def _measure(self, layer: Layer) -> LayerRuns:
+    def _measure(self, layer: Layer, order: TapOrder) -> PlanRuns:
         """Measured once; a failure is remembered too, so that it is not paid for twice."""
-        if layer.id not in self._known:
+        key = (layer.id, order)
+        if key not in self._known:
             try:
-                self._known[layer.id] = self._measure_now(layer)
+                self._known[key] = self._measure_now(layer, order)
             except HarnessError as error:
-                self._known[layer.id] = error
-        known = self._known[layer.id]
+                self._known[key] = error
+        known = self._known[key]
         if isinstance(known, HarnessError):
             raise known
         return known
 
-    def _measure_now(self, layer: Layer) -> LayerRuns:
+    def _measure_now(self, layer: Layer, order: TapOrder) -> PlanRuns:
         if self._image is None:
             self._on_stage("build")
             self._image = build_runner(self.entry.chip)
@@ -126,8 +124,8 @@ class Bench:
             self._board,
             self._image,
             layer,
+            tap_order=order,
             kernel=PLAIN_CONV,
-            tap_orders=self.options.tap_orders,
             seeds=self.options.seeds,
             repeats=self.options.repeats,
         )

@@ -56,7 +56,6 @@ def bench_options(option: Any) -> BenchOptions:
     return BenchOptions(
         seeds=tuple(range(option.seed, option.seed + option.seeds)),
         repeats=option.repeat,
-        tap_orders=tuple(choose_tap_orders(option.tap_order)),
         history=Path(option.history) if option.history else None,
         nonce=_nonce(option.nonce),
     )

@@ -33,7 +33,6 @@ def _words(**changed: object) -> Namespace:
         "seeds": 3,
         "seed": 7,
         "repeat": 2,
-        "tap_order": "gather",
         "history": "",
         "nonce": "1f",
     }
@@ -46,7 +45,7 @@ def test_options() -> None:
 
 
 @pytest.mark.parametrize(
-    "changed", [{"seeds": 0}, {"seed": -1}, {"repeat": 1000}, {"nonce": "xyz"}, {"tap_order": "x"}]
+    "changed", [{"seeds": 0}, {"seed": -1}, {"repeat": 1000}, {"nonce": "xyz"}]
 )
 def test_wrong_numbers(changed: dict[str, object]) -> None:
     with pytest.raises(ConfigError):

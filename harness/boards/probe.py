@@ -174,9 +174,15 @@ def is_attached(entry: BoardEntry) -> bool:
 
 def _find(entry: BoardEntry) -> Any:
     """The probe of exactly this id: pyOCD itself would take one whose id only contains it."""
-    from pyocd.probe.aggregator import DebugProbeAggregator
+    from pyocd.probe.aggregator import PROBE_CLASSES, DebugProbeAggregator
 
     kind, wanted = entry.probe.split(":", 1)
+    if kind not in PROBE_CLASSES:
+        raise ProbeError(
+            f"pyOCD knows no probe of the kind {kind!r}",
+            evidence={"boards.yaml": entry.where, "kinds": ", ".join(sorted(PROBE_CLASSES))},
+            hint="install ripbench (pip install -e .): it brings `emu` as an entry point",
+        )
     with _translate(f"pyOCD could not look for {entry.probe}", ProbeError):
         probes = [
             probe

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs cases on a board, dual and RiP in turn, and brings back what was measured."""
 
-from harness.measure.layer import LayerRuns, PlanRuns, measure_layer
+from harness.measure.layer import PlanRuns, measure_layer
 
-__all__ = ["LayerRuns", "PlanRuns", "measure_layer"]
+__all__ = ["PlanRuns", "measure_layer"]

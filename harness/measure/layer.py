@@ -41,14 +41,6 @@ class PlanRuns:
 
 
 @dataclass(frozen=True)
-class LayerRuns:
-    """All that was asked of one layer on one board."""
-
-    layer: Layer
-    by_tap_order: dict[TapOrder, PlanRuns]
-
-
-@dataclass(frozen=True)
 class _Cases:
     """The cases of one tap order. at_debt, below_debt: None without a debt."""
 
@@ -68,25 +60,23 @@ def measure_layer(
     image: RunnerImage,
     layer: Layer,
     *,
+    tap_order: TapOrder,
     kernel: KernelTraits,
-    tap_orders: Sequence[TapOrder],
     seeds: Sequence[int],
     repeats: int,
-) -> LayerRuns:
-    """Flashes one pack with all cases of the layer and runs them.
+) -> PlanRuns:
+    """Flashes one pack with all cases of the layer in one tap order and runs them.
 
     For each seed dual and RiP alternate; the first seed also under the complementary paint. Errors:
     ConfigError when RiP itself does not fit, before flashing; and all that a board can raise.
     """
-    cases = {order: _cases(layer, order, kernel, image) for order in tap_orders}
-    pack = build_pack(list(dict.fromkeys(c for group in cases.values() for c in group.all())))
+    cases = _cases(layer, tap_order, kernel, image)
+    pack = build_pack(list(cases.all()))
     board.start(image, pack)
     session = _Session(
         board, image, repeats, {case: pack.index(case) for case in pack.cases}, pack.id
     )
-    return LayerRuns(
-        layer, {order: session.tap_order(order, group, seeds) for order, group in cases.items()}
-    )
+    return session.tap_order(tap_order, cases, seeds)
 
 
 def _cases(layer: Layer, order: TapOrder, kernel: KernelTraits, image: RunnerImage) -> _Cases:

@@ -207,6 +207,12 @@ def test_a_probe_that_is_not_there() -> None:
     assert "--board pico1-emu" in caught.value.hint
 
 
+def test_a_kind_of_probe_that_nobody_knows() -> None:
+    entry = replace(new_entry(), probe="cmsisdab:0000FFFF")
+    with pytest.raises(ProbeError, match="no probe of the kind 'cmsisdab'"), Board(entry):
+        pass
+
+
 def test_a_case_that_does_not_fit(runner_image: RunnerImage) -> None:
     big = Layer("big", ConvGeometry(160, 160, 8, 16))
     plan = plan_layer(big, Strategy.RIP, TapOrder.GATHER, PLAIN_CONV)

@@ -179,6 +179,49 @@ def test_same_priority_does_not_preempt_and_the_lower_number_is_first() -> None:
     assert core.machine.counter(Counter.EXCEPTIONS) == 2
 
 
+# The TIMER's first interrupt, forced from its register: a line that stays high until it is let go.
+RESETS_CLEAR, TIMER_RESET = 0x4000F000, 1 << 21
+TIMER_INTE, TIMER_INTF = 0x40054038, 0x4005403C
+
+
+def with_timer(source: str) -> Core:
+    core = Core(source)
+    core.write(RESETS_CLEAR, TIMER_RESET)
+    core.write(TIMER_INTE, 1)
+    return core
+
+
+def test_a_line_that_stays_high_interrupts_again() -> None:
+    core = with_timer("cpsie i\n1: b 1b\nhandler: adds r7, #1\ncmp r7, #3\nbne 2f\n"
+                      "movs r1, #0\nstr r1, [r0]\n2: bx lr")  # fmt: skip
+    core.vector(IRQ0, "handler")
+    core.write(NVIC_ISER, 1)
+    core.set(0, TIMER_INTF)
+    core.set(7, 0)
+    core.write(TIMER_INTF, 1)
+    assert core.go(10_000) == Stop.RAN
+    assert core.get(7) == 3
+    assert core.read(NVIC_ISPR) == 0
+
+
+def test_a_line_that_was_high_leaves_its_interrupt_pending() -> None:
+    core = with_timer("1: b 1b")
+    core.write(TIMER_INTF, 1)
+    assert core.go(100) == Stop.RAN
+    core.write(TIMER_INTF, 0)
+    assert core.go(100) == Stop.RAN
+    assert core.read(NVIC_ISPR) == 1, "pending although it is not enabled"
+
+
+def test_a_line_is_an_event_with_sevonpend() -> None:
+    core = with_timer("wfe\nbkpt #1")
+    core.write(SCR, SEVONPEND)
+    assert core.go(100) == Stop.RAN
+    core.write(TIMER_INTF, 1)
+    assert core.go(100) == Stop.HALTED
+    assert core.get(PC) == CODE + 2
+
+
 def test_priority_registers_have_two_bits_a_byte() -> None:
     core = Core()
     core.write(NVIC_IPR0, 0xFFFFFFFF)

@@ -7,7 +7,18 @@ from __future__ import annotations
 import pytest
 
 from harness.emulator.machine import Stop
-from tests.emulator.core_program import CODE, DATA, LR, PC, SP, STACK_TOP, XPSR, XPSR_T, Core
+from tests.emulator.core_program import (
+    CODE,
+    DATA,
+    LR,
+    PC,
+    SP,
+    STACK_TOP,
+    XIP,
+    XPSR,
+    XPSR_T,
+    Core,
+)
 
 NEGATIVE, MOST, MINUS_1 = 0x80000000, 0x7FFFFFFF, 0xFFFFFFFF
 BKPT_CYCLES = 1
@@ -207,6 +218,17 @@ def test_branches_reach_as_far_as_they_can() -> None:
     assert core.get(PC) == CODE + 0x1000
 
 
+@pytest.mark.parametrize(
+    "distance", [0x400000, 0x800000, 0xFFFFFE, -0x400000, -0x7FFFFE, -0x800004]
+)
+def test_bl_reaches_16_mb(distance: int) -> None:
+    core = Core()
+    core.load(f"bl . + {distance}" if distance > 0 else f"bl . - {-distance}", XIP + 0x100)
+    core.set(PC, XIP + 0x800100)
+    core.step()
+    assert core.get(PC) == XIP + 0x800100 + distance
+
+
 def test_special_registers() -> None:
     core, cycles = run(
         "msr psp, r0\nmsr msp, r1\nmrs r2, psp\nmrs r3, msp\nmsr apsr_nzcvq, r4\nmrs r5, apsr\n"
@@ -244,3 +266,24 @@ def test_code_that_changes_itself() -> None:
         {1: CODE + 16},
     )
     assert core.get(2) == 7
+
+
+def test_a_store_into_the_second_half_of_a_decoded_bl() -> None:
+    """From `bl near` to `bl far`, by a store of the program and by the debugger."""
+    source = (
+        "1: bl near\nnop\nadds r4, #1\nstrh r0, [r1]\nb 1b\n.balign 64\nnear: bx lr\nfar: bkpt #1"
+    )
+    second_half_of_bl_far = 0xF81D
+    core = Core(source)
+    core.set(0, second_half_of_bl_far)
+    core.set(1, CODE + 2)
+    core.set(4, 0)
+    assert core.go() == Stop.HALTED
+    assert (core.get(PC), core.get(4)) == (core.labels["far"], 1)
+    core.load(source.replace("strh r0, [r1]", "nop"))
+    assert core.go(1000) == Stop.RAN
+    core.halt()
+    core.write(CODE + 2, second_half_of_bl_far, 2)
+    core.set(PC, CODE)
+    assert core.go() == Stop.HALTED
+    assert core.get(PC) == core.labels["far"]

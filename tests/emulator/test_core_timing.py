@@ -106,6 +106,17 @@ def test_a_long_instruction_over_the_edge_of_a_line_needs_both() -> None:
     assert core.cycles - start == 3 + 3 + 1 + 3 * MISS_CYCLES
 
 
+def test_coming_back_from_sram_fetches_the_line_again() -> None:
+    core = core_with_flash()
+    core.load("bx lr", CODE)
+    core.load("blx r0\nnop\nbkpt #0", XIP + 0x100)
+    core.set(0, CODE | 1)
+    before = core.machine.counter(Counter.XIP_ACCESSES), core.machine.counter(Counter.XIP_MISSES)
+    assert core.go() == Stop.HALTED
+    after = core.machine.counter(Counter.XIP_ACCESSES), core.machine.counter(Counter.XIP_MISSES)
+    assert (after[0] - before[0], after[1] - before[1]) == (2, 1)
+
+
 def test_two_ways_and_the_older_one_goes() -> None:
     """Three addresses 8 KB apart share a set of two lines."""
     core = core_with_flash()
@@ -199,18 +210,20 @@ def test_a_run_ends_at_the_first_branch_at_or_after_its_end() -> None:
     assert core.cycles - start == 6, "nothing runs when the end is reached"
 
 
-def test_code_that_is_written_over_and_over_costs_the_same() -> None:
-    """The same store to the same loop: a multiple load (5 cycles) takes turns with a NOP."""
+def test_code_that_is_written_over_and_over() -> None:
+    """One place in a loop is a NOP (1 cycle) and a multiple load (3) in turn, stored by the loop."""
     core = Core(
-        "1: strh r4, [r6]\n2: nop\nstrh r5, [r6]\nadds r7, #1\ncmp r7, #100\nbne 1b\nbkpt #0"
+        "1: strh r4, [r6]\n2: nop\nmov r3, r4\nmov r4, r5\nmov r5, r3\n"
+        "adds r7, #1\ncmp r7, #100\nbne 1b\nbkpt #0"
     )
-    nop, ldm = 0xBF00, 0xC80F  # LDM r0!, {r0-r3}
-    core.set(4, ldm)
-    core.set(5, nop)
-    core.set(6, core.labels["start"] + 2)
-    core.set(7, 0)
+    nop, ldm_r0_r1_r2 = 0xBF00, 0xC806
     core.set(0, 0x20010000)
+    core.set(4, ldm_r0_r1_r2)
+    core.set(5, nop)
+    core.set(6, CODE + 2)
+    core.set(7, 0)
     start = core.cycles
     assert core.go() == Stop.HALTED
-    assert core.cycles - start == 100 * (2 + 5 + 2 + 1 + 1 + 2)
-    assert core.machine.counter(Counter.INSTRUCTIONS) == 100 * 6 + 1
+    assert core.get(0) == 0x20010000 + 50 * 8
+    assert core.cycles - start == 50 * 3 + 50 * 1 + 100 * (2 + 3 + 1 + 1 + 2) - 1 + 1
+    assert core.machine.counter(Counter.INSTRUCTIONS) == 100 * 8 + 1
