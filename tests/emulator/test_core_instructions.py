@@ -14,7 +14,6 @@ from tests.emulator.core_program import (
     PC,
     SP,
     STACK_TOP,
-    XIP,
     XPSR,
     XPSR_T,
     Core,
@@ -219,14 +218,22 @@ def test_branches_reach_as_far_as_they_can() -> None:
 
 
 @pytest.mark.parametrize(
-    "distance", [0x400000, 0x800000, 0xFFFFFE, -0x400000, -0x7FFFFE, -0x800004]
+    ("first", "second", "offset"),
+    [
+        (0xF000, 0xF000, 0x400000),
+        (0xF000, 0xD800, 0x800000),
+        (0xF3FF, 0xD7FF, 0xFFFFFE),
+        (0xF400, 0xF800, -0x400000),
+        (0xF400, 0xF000, -0x800000),
+        (0xF400, 0xD000, -0x1000000),
+    ],
 )
-def test_bl_reaches_16_mb(distance: int) -> None:
+def test_bl_reaches_16_mb(first: int, second: int, offset: int) -> None:
     core = Core()
-    core.load(f"bl . + {distance}" if distance > 0 else f"bl . - {-distance}", XIP + 0x100)
-    core.set(PC, XIP + 0x800100)
+    core.load(f".hword {first}, {second}")
     core.step()
-    assert core.get(PC) == XIP + 0x800100 + distance
+    assert core.get(PC) == CODE + 4 + offset
+    assert core.get(LR) == CODE + 5
 
 
 def test_special_registers() -> None:
@@ -273,7 +280,7 @@ def test_a_store_into_the_second_half_of_a_decoded_bl() -> None:
     source = (
         "1: bl near\nnop\nadds r4, #1\nstrh r0, [r1]\nb 1b\n.balign 64\nnear: bx lr\nfar: bkpt #1"
     )
-    second_half_of_bl_far = 0xF81D
+    second_half_of_bl_far = 0xF81F
     core = Core(source)
     core.set(0, second_half_of_bl_far)
     core.set(1, CODE + 2)
