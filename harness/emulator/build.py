@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the C core at its first use and keeps the library in a cache of the user.
 
-The library's name is a hash of the sources, the compiler's version and the flags, so a change of any
-of them compiles anew and nothing is ever overwritten with something else. The cache is a folder of
-the user alone: code is loaded from it.
+The library's name is a hash of the sources, the compiler's version, its command and the flags, so a
+change of any of them compiles anew and nothing is ever overwritten with something else. The cache is
+a folder of the user alone: code is loaded from it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def library(compiler: str | None = None) -> Path:
     version = _version(command)
     flags = (*FLAGS, *(() if "clang" in version else GCC_FLAGS))
     sources = sorted(CORE.glob("*.c"))
-    key = _key((*sources, *sorted(CORE.glob("*.h"))), (version, *flags, *LIBRARIES))
+    key = _key((*sources, *sorted(CORE.glob("*.h"))), (version, *command, *flags, *LIBRARIES))
     path = cache_folder() / f"emulator-{key}.so"
     if not _is_ours(path):
         _compile([*command, *flags], sources, path)

@@ -69,6 +69,14 @@ def test_a_change_makes_another_library(small_core: Path) -> None:
 
 
 @pytest.mark.usefixtures("cache", "small_core")
+def test_an_argument_in_cc_makes_another_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CC="gcc -fsanitize=undefined" must not be answered with the library of plain gcc."""
+    compiler = next(name for name in build.NAMES if shutil.which(name))
+    monkeypatch.setenv("CC", f"{compiler} -DOTHER")
+    assert build.library() != build.library(compiler)
+
+
+@pytest.mark.usefixtures("cache", "small_core")
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("CC", raising=False)
