@@ -30,12 +30,13 @@ PLANS = {
 @dataclass(frozen=True)
 class BenchOptions:
     """seeds: of the inputs. repeats: of the first seed, the first of them cold. history: where verdicts
-    are appended. nonce: for replays, else random."""
+    are appended. nonce: for replays, else random. reflash: write flash even if its header is right."""
 
     seeds: Sequence[int] = (1, 2, 3)
     repeats: int = 2
     history: Path | None = None
     nonce: int | None = None
+    reflash: bool = False
 
 
 class Bench:
@@ -128,6 +129,7 @@ class Bench:
             kernel=PLAIN_CONV,
             seeds=self.options.seeds,
             repeats=self.options.repeats,
+            reflash=self.options.reflash,
         )
 
 

@@ -46,6 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FILE",
         help="where each verdict is appended (default reports/history.jsonl, '' for none)",
     )
+    group.addoption(
+        "--reflash", action="store_true", help="write flash even where its header is right already"
+    )
     group.addoption("--nonce", metavar="HEX", help="replay with this nonce instead of a random one")
 
 

@@ -58,6 +58,7 @@ def bench_options(option: Any) -> BenchOptions:
         repeats=option.repeat,
         history=Path(option.history) if option.history else None,
         nonce=_nonce(option.nonce),
+        reflash=option.reflash,
     )
 
 

@@ -35,6 +35,7 @@ def _words(**changed: object) -> Namespace:
         "repeat": 2,
         "history": "",
         "nonce": "1f",
+        "reflash": False,
     }
     return Namespace(**{**words, **changed})
 

@@ -129,6 +129,7 @@ class Board:
         with self._explained("run"):
             return conversation.run(
                 request,
+                pack.op_count(index),
                 deadline,
                 lambda verified: check_case(verified, image, pack, index, seed),
             )

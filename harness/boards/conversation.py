@@ -32,7 +32,6 @@ from harness.schema.records import (
 from harness.wire import Frame, Link
 
 _R = TypeVar("_R", bound=Record)
-_OPS = 1  # of a network of one op
 _LOG_LINES = 50
 _FLASH_REFUSALS = {
     Refusal.PACK_MAGIC,
@@ -62,7 +61,11 @@ class Conversation:
         return self._expect(FrameType.HELLO, Hello, deadline)
 
     def run(
-        self, request: RunRequest, deadline: Deadline, verify: Callable[[CaseVerified], None]
+        self,
+        request: RunRequest,
+        op_count: int,
+        deadline: Deadline,
+        verify: Callable[[CaseVerified], None],
     ) -> Run:
         """`verify` sees what the firmware found in memory before any number is read."""
         self._port.write(self._link.request(FrameType.RUN, request.pack()))
@@ -71,7 +74,7 @@ class Conversation:
         ops: list[tuple[OpResult, ...]] = []
         results: list[RunResult] = []
         for repeat in range(request.repeats):
-            ops.append(tuple(self._op(repeat, index, deadline) for index in range(_OPS)))
+            ops.append(tuple(self._op(repeat, index, deadline) for index in range(op_count)))
             result = self._expect(FrameType.RESULT, RunResult, deadline)
             if result.repeat != repeat:
                 raise ProtocolError(

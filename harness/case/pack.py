@@ -62,6 +62,10 @@ class Pack:
     def index(self, case: Case) -> int:
         return self.cases.index(case)
 
+    def op_count(self, index: int) -> int:
+        """Ops of case `index`."""
+        return self.entries[index].ops.bytes // ConvRecord.size()
+
 
 def build_pack(cases: Sequence[Case]) -> Pack:
     """Errors: ConfigError for no case, too many, or two of one id."""

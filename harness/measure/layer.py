@@ -64,6 +64,7 @@ def measure_layer(
     kernel: KernelTraits,
     seeds: Sequence[int],
     repeats: int,
+    reflash: bool = False,
 ) -> PlanRuns:
     """Flashes one pack with all cases of the layer in one tap order and runs them.
 
@@ -72,7 +73,7 @@ def measure_layer(
     """
     cases = _cases(layer, tap_order, kernel, image)
     pack = build_pack(list(cases.all()))
-    board.start(image, pack)
+    board.start(image, pack, reflash=reflash)
     session = _Session(
         board, image, repeats, {case: pack.index(case) for case in pack.cases}, pack.id
     )

@@ -71,6 +71,18 @@ def test_an_unchanged_image_is_not_flashed_again(runner_image: RunnerImage) -> N
     assert second < first  # no erase, no program
 
 
+def test_an_unchanged_image_is_flashed_again_when_asked(runner_image: RunnerImage) -> None:
+    entry = new_entry()
+    with Board(entry) as board:
+        board.start(runner_image, PACK)
+        board.start(runner_image, PACK)
+        before = emulated(entry).cycles
+        board.start(runner_image, PACK)
+        skipping = emulated(entry).cycles - before
+        board.start(runner_image, PACK, reflash=True)
+        assert emulated(entry).cycles - before - skipping > skipping
+
+
 def test_a_stale_flash_behind_a_right_header_is_found_and_repaired(
     runner_image: RunnerImage,
 ) -> None:
