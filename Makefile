@@ -14,15 +14,15 @@ DEMO_LAYERS := first\#mcunet-in0.0,first\#mcunet-in0.3,first\#mcunet-in0.5
 demo: compilers $(STAMP)
 	@$(BIN)/pytest layers -q --board $(BOARD) --layers '$(DEMO_LAYERS)' --tap-order gather --seeds 1 --seed $(SEED)
 
-# Linters, all tests that need nothing beyond README's tools, and the quick layers on the emulated board.
+# Linters, all tests that need nothing beyond README's tools, and the quick layers on both emulated boards.
 test: compilers lint
 	$(BIN)/pytest tests -q -m "not extra"
-	$(BIN)/pytest layers -q --board pico1-emu -m "not slow"
+	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu -m "not slow"
 
 # The same with nothing left out: clang, Unicorn, rp2040js, a wheel, the slow layers. A skip is a failure.
 test-all: compilers lint extras
 	$(BIN)/pytest tests -q --no-skips
-	$(BIN)/pytest layers -q --board pico1-emu
+	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from benchmarks import core, flashing, silence
+from benchmarks import core, flashing, silence, witness
 
-for benchmark in (flashing, silence, core):
+for benchmark in (flashing, silence, witness, core):
     benchmark.main()

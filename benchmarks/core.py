@@ -2,7 +2,7 @@
 """The emulator's M0+ core, with cycles and XIP timing, against Unicorn without hooks in the same run.
 
 The program is the plain kernel's kind of work: an int8 dot product with its data in SRAM, and its code
-in SRAM for both engines. Unicorn (`pip install 'ripbench[extra]'`) is only compared with.
+in SRAM for both engines. Unicorn (`pip install 'ripbench[dev]'`) is only compared with.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def main() -> None:
     try:
         theirs = [_unicorns(program) for _ in range(5)]
     except ImportError:
-        rows.append(("Unicorn", "not installed", "pip install 'ripbench[extra]'"))
+        rows.append(("Unicorn", "not installed", "pip install 'ripbench[dev]'"))
     else:
         assert all(found == result for _, found in theirs), "the engines disagree"
         other = statistics.median(instructions / seconds / 1e6 for seconds, _ in theirs)

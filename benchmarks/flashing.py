@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flash and reset on the emulated Pico 1, through pyOCD: 64 KB, 800 KB, and an unchanged image."""
+"""Flash and reset on the emulated boards, through pyOCD: 64 KB, 800 KB, and an unchanged image."""
 
 from __future__ import annotations
 
 import random
 
 from benchmarks.common import seconds, show
-from harness.boards import find_board, load_boards
-from harness.boards.image import FLASH_BASE
+from harness.boards import BoardEntry, find_board, load_boards
+from harness.boards.image import FLASH_BASE, RUNNER_BYTES
 from harness.boards.probe import Probe
+from harness.schema.constants import IMAGE_INFO_OFFSET
+from harness.schema.records import ImageInfo, PackHeader
+
+BOARDS = ("pico1-emu", "pico2-emu")
+SIZES = ((64, "0.2"), (800, "1.5"))  # KB, seconds that are asked
 
 
-def main() -> None:
+def measure(entry: BoardEntry) -> list[tuple[str, list[float], str]]:
     rng = random.Random(1)
-    entry = find_board("pico1-emu", load_boards())
-    from harness.boards.backend import backend_for
-
-    backend_for(entry)
     rows = []
     with Probe(entry) as probe:
-        for kilobytes, asked in ((64, "0.2"), (800, "1.5")):
+        for kilobytes, asked in SIZES:
 
             def write(size: int = kilobytes * 1024) -> None:
                 probe.program([(FLASH_BASE, rng.randbytes(size))])
@@ -27,19 +28,23 @@ def main() -> None:
 
             rows.append((f"flash + reset, {kilobytes} KB", seconds(write, 3), asked))
 
+        def recognise() -> None:
+            probe.read(FLASH_BASE + IMAGE_INFO_OFFSET, ImageInfo.size())
+            probe.read(FLASH_BASE + RUNNER_BYTES, PackHeader.size())
+
+        rows.append(("recognise an unchanged image", seconds(recognise), "0.03"))
+
     def attach() -> None:
         with Probe(entry) as again:
             again.read(FLASH_BASE, 64)
 
-    rows.append(("attach and read 64 bytes", seconds(attach), ""))
-    with Probe(entry) as probe:
+    return [*rows, ("attach and read 64 bytes", seconds(attach), "")]
 
-        def recognise() -> None:
-            probe.read(FLASH_BASE + 0x1C0, 24)
-            probe.read(FLASH_BASE + 0x1_0000, 48)
 
-        rows.append(("recognise an unchanged image", seconds(recognise), "0.03"))
-    show("Flashing, emulated Pico 1", rows)
+def main() -> None:
+    boards = load_boards()
+    for name in BOARDS:
+        show(f"Flashing, {name}", measure(find_board(name, boards)))
 
 
 if __name__ == "__main__":

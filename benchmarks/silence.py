@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What waiting costs: 10 s of emulated silence on a started board."""
+"""What waiting costs: 10 s of emulated silence on a started board of each chip."""
 
 from __future__ import annotations
 
@@ -13,16 +13,21 @@ from harness.network import find_set, load_set
 from harness.plan import Strategy, plan_layer
 from harness.schema.constants import TapOrder
 
+BOARDS = ("pico1-emu", "pico2-emu")
 
-def main() -> None:
-    entry = find_board("pico1-emu", load_boards())
+
+def silence(name: str) -> list[float]:
+    entry = find_board(name, load_boards())
     layer = load_set(find_set("first"))[-1]
     pack = build_pack([make_case(plan_layer(layer, Strategy.RIP, TapOrder.GATHER, PLAIN_CONV))])
     clock = backend_for(entry).clock(entry.name)
     with Board(entry) as board:
         board.start(build_runner(entry.chip), pack)
-        runs = seconds(lambda: clock.sleep(10.0))
-    show("Silence, emulated Pico 1", [("10 s of emulated silence", runs, "0.2")])
+        return seconds(lambda: clock.sleep(10.0))
+
+
+def main() -> None:
+    show("10 s of emulated silence", [(name, silence(name), "0.2") for name in BOARDS])
 
 
 if __name__ == "__main__":

@@ -30,13 +30,15 @@ PLANS = {
 @dataclass(frozen=True)
 class BenchOptions:
     """seeds: of the inputs. repeats: of the first seed, the first of them cold. history: where verdicts
-    are appended. nonce: for replays, else random. reflash: write flash even if its header is right."""
+    are appended. nonce: for replays, else random. reflash: write flash even if its header is right.
+    witness: have the board's witness look on, where its backend has one."""
 
     seeds: Sequence[int] = (1, 2, 3)
     repeats: int = 2
     history: Path | None = None
     nonce: int | None = None
     reflash: bool = False
+    witness: bool = True
 
 
 class Bench:
@@ -130,6 +132,7 @@ class Bench:
             seeds=self.options.seeds,
             repeats=self.options.repeats,
             reflash=self.options.reflash,
+            witness=self._board.witness if self.options.witness else None,
         )
 
 

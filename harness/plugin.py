@@ -49,6 +49,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--reflash", action="store_true", help="write flash even where its header is right already"
     )
+    group.addoption(
+        "--no-witness",
+        action="store_true",
+        help="do not compare painting with the witness that an emulated board has",
+    )
     group.addoption("--nonce", metavar="HEX", help="replay with this nonce instead of a random one")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where numbers are from. kind: `board` or `emulated`, the label of every one of them."""
+    """Where numbers are from. kind: the backend's label of every one of them, `board` for silicon."""
 
     board: str
     kind: str
@@ -23,9 +23,65 @@ class Provenance:
 
 
 @dataclass(frozen=True)
+class Touched:
+    """What a run touched. Waters and outside_first in bytes from the arena's base; the input counts as
+    touched, because it was loaded. outside: bytes of the pool in neither arena nor scratch."""
+
+    low_water: int
+    high_water: int
+    outside_count: int
+    outside_first: int
+    scratch_used: int
+
+
+@dataclass(frozen=True)
+class Collision:
+    """A write onto an input scalar that a later read needs: the output pixel that writes, the address in
+    scalars from the output's start, the input scalar, and the last output pixel to read it."""
+
+    writer: int
+    address: int
+    live: int
+    last_reader: int
+
+    def __str__(self) -> str:
+        return (
+            f"output pixel {self.writer} writes address {self.address}, onto input scalar "
+            f"{self.live}, which output pixel {self.last_reader} still reads"
+        )
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """What the backend's witness saw of one run.
+
+    visible: bytes of another value after the run than before, which is all that painting can see.
+    written: bytes stored to, whatever the value. outside_store, unwritten_read, elsewhere_store: the
+    first in time of stores outside the arena, of loads of bytes that nobody wrote, and of stores to the
+    rest of SRAM, each with its function. unexplained: bytes that changed without a store. stack_depth:
+    bytes of the core's stack in use. collisions: input bytes that were overwritten and read again; the
+    one overwritten first, with the functions that wrote and read it.
+    """
+
+    visible: Touched
+    written: Touched
+    outside_store: str
+    unwritten_count: int
+    unwritten_read: str
+    elsewhere_count: int
+    elsewhere_store: str
+    unexplained: int
+    stack_depth: int
+    collisions: int
+    collision: Collision | None
+    collided_in: str
+
+
+@dataclass(frozen=True)
 class Sample:
     """One run of one case. cycles: clk_sys, empty bracket and counted interrupts taken off. Waters,
-    and outside_first, in bytes from the arena's base. repeat 0 starts with a cold XIP cache."""
+    and outside_first, in bytes from the arena's base. repeat 0 starts with a cold XIP cache. witness:
+    None where there is none."""
 
     seed: int
     paint: int
@@ -45,13 +101,27 @@ class Sample:
     outside_first: int
     scratch_used: int
     stack_peak: int
+    witness: Witnessed | None = None
+
+    @property
+    def painted(self) -> Touched:
+        """What the firmware found by its paint."""
+        return Touched(
+            self.low_water,
+            self.high_water,
+            self.outside_count,
+            self.outside_first,
+            self.scratch_used,
+        )
 
 
 @dataclass(frozen=True)
 class Measurement:
     """All samples of one plan of one layer on one board, in the order in which they were taken.
 
-    arena_bytes: what the case was given, the workspace W rounded up to the alignment.
+    arena_bytes: what the case was given, the workspace W rounded up to the alignment. by_model: cycles
+    under each timing model of a board whose core has no published timing, else empty; `samples` are
+    under the last of them.
     """
 
     provenance: Provenance
@@ -62,6 +132,7 @@ class Measurement:
     arena_bytes: int
     scratch_bytes: int
     samples: tuple[Sample, ...]
+    by_model: tuple[tuple[str, int], ...] = ()
 
     @property
     def cold_cycles(self) -> int:
@@ -88,7 +159,8 @@ class Measurement:
 @dataclass(frozen=True)
 class DebtRun:
     """One run in a large arena with the input at `distance` above the output. right: below the debt
-    it is False. CRCs: as the device found, as the clean output has, as the host predicts in place."""
+    it is False. CRCs: as the device found, as the clean output has, as the host predicts in place.
+    sample: the run itself."""
 
     distance: int
     seed: int
@@ -96,24 +168,26 @@ class DebtRun:
     output_crc: int
     clean_crc: int
     predicted_crc: int
+    sample: Sample | None = None
 
 
 @dataclass(frozen=True)
 class DebtProof:
     """debt: in scalars, None where no write can meet a live scalar. replaced: seeds whose predicted
-    corruption equals the clean output. collision: the first one below the debt, in words."""
+    corruption equals the clean output. collision: the simulator's first one below the debt."""
 
     debt: int | None
     simulated_debt: int | None
     runs: tuple[DebtRun, ...]
     replaced: int
-    collision: str
+    collision: Collision | None
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A row of the table. failures: empty when all is well. ratio: cycles to those of dual, None where
-    dual does not fit. debt: the proof in a word, empty for dual."""
+    """A row of the table. failures: empty when all is well. cycles_by_model: see Measurement. ratio:
+    cycles to those of dual, None where dual does not fit. debt: the proof in a word, empty for dual.
+    witness: how many runs the witness saw, empty where there is none."""
 
     provenance: Provenance
     layer: str
@@ -124,7 +198,9 @@ class Verdict:
     workspace_given: int
     workspace_reached: int
     debt: str
+    witness: str
     cycles: int
+    cycles_by_model: tuple[tuple[str, int], ...]
     cold_cycles: int
     microseconds: int
     cycles_per_mac: float

@@ -59,6 +59,7 @@ def bench_options(option: Any) -> BenchOptions:
         history=Path(option.history) if option.history else None,
         nonce=_nonce(option.nonce),
         reflash=option.reflash,
+        witness=not option.no_witness,
     )
 
 

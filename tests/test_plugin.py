@@ -69,6 +69,7 @@ def test_ids_table_junit_and_history(tmp_path: Path) -> None:
     assert properties["ripbench.kind"] == "emulated"
     assert properties["ripbench.workspace_bound"] == "503"
     assert properties["ripbench.verdict"] == "pass"
+    assert properties["ripbench.witness"] == "5 runs"
 
     rows = list(read(tmp_path / "reports" / "history.jsonl"))
     assert [(row["layer"], row["plan"], row["ok"]) for row in rows] == [

@@ -36,6 +36,7 @@ def _words(**changed: object) -> Namespace:
         "history": "",
         "nonce": "1f",
         "reflash": False,
+        "no_witness": False,
     }
     return Namespace(**{**words, **changed})
 

@@ -5,11 +5,15 @@ from harness.boards.board import Board
 from harness.boards.config import BoardEntry, find_board, load_boards
 from harness.boards.probe import attached, is_attached, require_attached
 from harness.boards.run import Run
+from harness.boards.witness import Window, Witness, Zone
 
 __all__ = [
     "Board",
     "BoardEntry",
     "Run",
+    "Window",
+    "Witness",
+    "Zone",
     "attached",
     "find_board",
     "is_attached",

@@ -22,7 +22,7 @@ class Clock(Protocol):
 
 
 class Backend(Protocol):
-    """kind: the label of every number from it, `board` or `emulated`."""
+    """kind: the label of every number from it; `board` is silicon. Nothing depends on it."""
 
     kind: str
 
@@ -30,6 +30,22 @@ class Backend(Protocol):
         """Told each board before it is first used."""
 
     def clock(self, name: str) -> Clock: ...
+
+
+class Timings(Protocol):
+    """Timing models of a board whose core has no published timing. models: by name, the most careful one
+    last; that one is in force unless another is selected."""
+
+    models: tuple[str, ...]
+
+    def select(self, model: str) -> None: ...
+
+
+def timings_of(backend: Backend, name: str) -> Timings | None:
+    """The backend's timing models of a board; None where its cycles are no model, as on silicon."""
+    make = getattr(backend, "timings", None)
+    timings: Timings | None = None if make is None else make(name)
+    return timings
 
 
 class WallClock:

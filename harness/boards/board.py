@@ -5,19 +5,22 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from functools import cached_property
 from types import TracebackType
 from typing import Self
 
-from harness.boards.backend import backend_for
+from harness.boards.backend import Timings, backend_for, timings_of
 from harness.boards.config import BoardEntry
 from harness.boards.conversation import Conversation
 from harness.boards.deadline import Deadline
+from harness.boards.faults import check_stack
 from harness.boards.identity import check_case, check_hello
 from harness.boards.image import Flasher
 from harness.boards.port import open_port
 from harness.boards.postmortem import examine
 from harness.boards.probe import Probe
 from harness.boards.run import Run
+from harness.boards.witness import Witness, witness_of
 from harness.build import RunnerImage
 from harness.case import Pack
 from harness.errors import (
@@ -74,8 +77,18 @@ class Board:
 
     @property
     def kind(self) -> str:
-        """`board` or `emulated`: the label of every number that comes from here."""
+        """The backend's label of every number that comes from here: `board`, `emulated`, ..."""
         return self._backend.kind
+
+    @property
+    def timings(self) -> Timings | None:
+        """The timing models behind this board's cycles; None where they are no model."""
+        return timings_of(self._backend, self.entry.name)
+
+    @cached_property
+    def witness(self) -> Witness | None:
+        """What sees every access of the core, on a backend that has such a thing."""
+        return witness_of(self._backend, self.entry.name)
 
     def __enter__(self) -> Self:
         self._on_stage("attach")
@@ -127,12 +140,15 @@ class Board:
         self._on_stage("run")
         deadline = Deadline(self._clock, self._run_seconds(index, repeats), "run")
         with self._explained("run"):
-            return conversation.run(
+            run = conversation.run(
                 request,
                 pack.op_count(index),
                 deadline,
                 lambda verified: check_case(verified, image, pack, index, seed),
             )
+        assert self.hello is not None, "set by the same start as the conversation"
+        check_stack(run, self.hello, pack.cases[index].id)
+        return run
 
     def read(self, offset: int, length: int) -> bytes:
         """Bytes of the arena after a run. Errors: as `run`."""
@@ -180,7 +196,8 @@ class Board:
                 raise EnumerationError(
                     f"the firmware did not start within {deadline.seconds:g} s",
                     evidence={"last stage": stage},
-                    hint="an image that boots here has a valid boot2; flash again with --reflash",
+                    hint="the boot ROM starts only an image with a valid boot2 (RP2040) or "
+                    "IMAGE_DEF (RP2350); flash again with --reflash",
                 )
             self._clock.sleep(_POLL_SECONDS)
 

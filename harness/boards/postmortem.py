@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.boards.faults import describe
 from harness.boards.probe import Probe
 from harness.build import RunnerImage
 from harness.case import Pack
-from harness.schema.constants import BootStage
+from harness.schema.constants import PC_NOT_SAVED, BootStage
 from harness.schema.records import FaultRecord, MailboxReport
 
 _OUTSIDE = 0xFFFF  # case_index and op_index of a fault outside a case
-_EXCEPTIONS = {2: "NMI", 3: "HardFault", 11: "SVCall", 14: "PendSV", 15: "SysTick"}
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,16 @@ def examine(
 
 
 def _faulted(fault: FaultRecord, image: RunnerImage | None, pack: Pack | None) -> Finding:
+    caller = _name(fault.lr, image)
     where = _name(fault.pc, image)
-    kind = _EXCEPTIONS.get(fault.kind, f"exception {fault.kind}")
+    pc = f"{fault.pc:#010x} in {where}"
+    if fault.pc == PC_NOT_SAVED:
+        where, pc = f"or below {caller}", "not saved: there was no room on the stack"
+    elif image is not None and not image.code_at(fault.pc, 2):
+        where, pc = f"{where}, called from {caller}", where
     evidence: dict[str, object] = {
-        "pc": f"{fault.pc:#010x} in {where}",
-        "called from": _name(fault.lr, image),
+        "pc": pc,
+        "called from": caller,
         "sp": f"{fault.sp:#010x}",
         "registers": " ".join(
             f"{name}={value:08x}"
@@ -59,10 +64,10 @@ def _faulted(fault: FaultRecord, image: RunnerImage | None, pack: Pack | None) -
         ),
     }
     if fault.case_index != _OUTSIDE:
-        known = pack is not None and fault.case_index < len(pack.cases)
-        evidence["case"] = pack.cases[fault.case_index].id if known and pack else fault.case_index
+        named = pack is not None and fault.case_index < len(pack.cases)
+        evidence["case"] = pack.cases[fault.case_index].id if named and pack else fault.case_index
         evidence["op"] = fault.op_index if fault.op_index != _OUTSIDE else "none"
-    return Finding(kind, where, evidence)
+    return Finding(describe(fault, image), where, evidence)
 
 
 def _name(address: int, image: RunnerImage | None) -> str:

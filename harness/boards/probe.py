@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from harness.boards.backend import backend_for
 from harness.boards.config import FLASH_BYTES, BoardEntry
 from harness.errors import FlashError, HarnessError, ProbeError
 
@@ -173,15 +174,19 @@ def is_attached(entry: BoardEntry) -> bool:
 
 
 def _find(entry: BoardEntry) -> Any:
-    """The probe of exactly this id: pyOCD itself would take one whose id only contains it."""
+    """The probe of exactly this id: pyOCD itself would take one whose id only contains it.
+
+    Its backend is told of the board first: one that is not hardware is there because of that.
+    """
     from pyocd.probe.aggregator import PROBE_CLASSES, DebugProbeAggregator
 
+    backend_for(entry)
     kind, wanted = entry.probe.split(":", 1)
     if kind not in PROBE_CLASSES:
         raise ProbeError(
             f"pyOCD knows no probe of the kind {kind!r}",
             evidence={"boards.yaml": entry.where, "kinds": ", ".join(sorted(PROBE_CLASSES))},
-            hint="install ripbench (pip install -e .): it brings `emu` as an entry point",
+            hint="correct it, or install what brings this kind (ripbench itself brings `emu`)",
         )
     with _translate(f"pyOCD could not look for {entry.probe}", ProbeError):
         probes = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a linker cannot know: the boot ROM's CRC of boot2, the image's length and its id."""
+"""What a linker cannot know: the RP2040 boot ROM's CRC of boot2, the image's length and its id."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elftools.elf.elffile import ELFFile
 
 from harness.build.image import FLASH_BASE
 from harness.errors import BuildError
-from harness.schema.constants import IMAGE_INFO_OFFSET, IMAGE_MAGIC
+from harness.schema.constants import IMAGE_INFO_OFFSET, IMAGE_MAGIC, Chip
 from harness.schema.records import ImageInfo
 
 _BOOT2_BYTES = 256
@@ -31,7 +31,7 @@ def boot_rom_crc(data: bytes) -> int:
 
 
 def finish(elf: bytes) -> bytes:
-    """The ELF with boot2's CRC, image_bytes and build_id filled in. Errors: BuildError."""
+    """The ELF with boot2's CRC (RP2040), image_bytes and build_id filled in. Errors: BuildError."""
     patched = bytearray(elf)
     segments = _flash_segments(elf)
     image_bytes = max(offset + length for offset, _, length in segments)
@@ -42,14 +42,15 @@ def finish(elf: bytes) -> bytes:
                 return at + flash_offset - offset
         raise BuildError(f"nothing is linked at flash offset {flash_offset:#x}")
 
-    boot2 = place(0, _BOOT2_BYTES)
-    body = bytes(patched[boot2 : boot2 + _BOOT2_BYTES - 4])
-    patched[boot2 + _BOOT2_BYTES - 4 : boot2 + _BOOT2_BYTES] = struct.pack("<I", boot_rom_crc(body))
-
     at = place(IMAGE_INFO_OFFSET, ImageInfo.size())
     info = ImageInfo.unpack(bytes(patched[at : at + ImageInfo.size()]))
     if info.magic != IMAGE_MAGIC:
         raise BuildError(f"no image info at flash offset {IMAGE_INFO_OFFSET:#x}")
+    if info.chip == Chip.RP2040:  # the RP2350's ROM looks for IMAGE_DEF, which needs no patch
+        boot2 = place(0, _BOOT2_BYTES)
+        body = bytes(patched[boot2 : boot2 + _BOOT2_BYTES - 4])
+        crc = struct.pack("<I", boot_rom_crc(body))
+        patched[boot2 + _BOOT2_BYTES - 4 : boot2 + _BOOT2_BYTES] = crc
     info = replace(info, image_bytes=image_bytes, build_id=bytes(8))
     patched[at : at + ImageInfo.size()] = info.pack()
     digest = hashlib.sha256()

@@ -25,12 +25,14 @@ _FLASH_END = 0x1100_0000
 
 @dataclass(frozen=True)
 class RunnerImage:
-    """elf: the file. flash: its bytes from the start of flash on, holes as zeros of the linker."""
+    """elf: the file. flash: its bytes from the start of flash on, holes as zeros of the linker.
+    functions: address and name, in order; function_ends: the address behind each of them."""
 
     elf: Path
     flash: bytes
     symbols: dict[str, int]
     functions: tuple[tuple[int, str], ...]
+    function_ends: tuple[int, ...]
 
     @property
     def info(self) -> ImageInfo:
@@ -63,10 +65,18 @@ class RunnerImage:
         """`name+offset` of the function at an address, or the address alone."""
         address &= ~1
         at = bisect.bisect_right(self.functions, (address, "\U0010ffff")) - 1
-        if at < 0:
+        if at < 0 or address >= self.function_ends[at]:
             return f"{address:#010x}"
         start, name = self.functions[at]
         return f"{name}+{address - start:#x}"
+
+    def code_at(self, address: int, length: int) -> bytes:
+        """Up to `length` bytes of the program, in flash or where start-up copies it; b"" elsewhere."""
+        start, end = self.symbols["__ram_code_start"], self.symbols["__ram_code_end"]
+        if start <= address < end:
+            address += self.symbols["__ram_code_load"] - start
+        offset = address - FLASH_BASE
+        return self.flash[offset : offset + length] if offset >= 0 else b""
 
 
 def load_image(elf: Path) -> RunnerImage:
@@ -88,13 +98,24 @@ def load_image(elf: Path) -> RunnerImage:
         entries = list(table.iter_symbols()) if isinstance(table, SymbolTableSection) else []
         symbols = {entry.name: entry["st_value"] for entry in entries if entry.name}
         functions = sorted(
-            (entry["st_value"] & ~1, entry.name)
+            (entry["st_value"] & ~1, entry.name, entry["st_size"])
             for entry in entries
             if entry["st_info"]["type"] == "STT_FUNC"
         )
     except (ELFError, OSError) as error:
         raise BuildError(f"{elf} cannot be read as an ELF file", cause=str(error)) from error
-    image = RunnerImage(elf, bytes(flash), symbols, tuple(functions))
+    image = RunnerImage(
+        elf,
+        bytes(flash),
+        symbols,
+        tuple((address, name) for address, name, _ in functions),
+        tuple(
+            address + size if size else following  # assembly may leave out the size
+            for (address, _, size), (following, _, _) in zip(
+                functions, [*functions[1:], (_FLASH_END, "", 0)], strict=True
+            )
+        ),
+    )
     if len(flash) < IMAGE_INFO_OFFSET + ImageInfo.size() or image.info.magic != IMAGE_MAGIC:
         raise BuildError(f"{elf} is not a ripbench runner: no image info at {IMAGE_INFO_OFFSET:#x}")
     return image

@@ -23,9 +23,11 @@ _COMMON = [
     *("-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Werror", "-Wconversion"),
 ]
 _LINK = ["-nostdlib", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"]
-_CPU = {"rp2040": ["-mcpu=cortex-m0plus"]}
-
-
+# Nothing of the runner needs the M33's FPU; with it unused, every exception frame is the short one.
+_CPU = {
+    "rp2040": ["-mcpu=cortex-m0plus"],
+    "rp2350": ["-mcpu=cortex-m33", "-mfloat-abi=soft"],
+}
 _TABLE = Path("kernels/table.c")
 
 
@@ -76,7 +78,7 @@ def _sources(chip: str, kernel_table: Path | None) -> list[Path]:
 
 
 def _key(chip: str, compiler: str, flags: list[str], sources: list[Path]) -> str:
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(Path(__file__).with_name("finish.py").read_bytes())
     for part in (chip, _run([compiler, "--version"]), " ".join(flags), header()):
         digest.update(part.encode() + b"\0")
     for path in sources:
@@ -105,7 +107,8 @@ def _compile(chip: str, compiler: str, flags: list[str], sources: list[Path], el
             f"-ffile-prefix-map={folder}=firmware",
             f"-Wa,--debug-prefix-map={folder}=firmware",
         ]
-        options = [*flags, *prefix, *_LINK, f"-I{work}", "-I.", "-T", str(script)]
+        includes = [f"-I{work}", "-I.", f"-Iport/{chip}"]
+        options = [*flags, *prefix, *_LINK, *includes, "-T", str(script)]
         _run([compiler, *options, *names, "-lgcc", "-o", str(linked)], cwd=folder)
         finished = work / "finished.elf"
         finished.write_bytes(finish(linked.read_bytes()))

@@ -13,6 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 from harness.boards import Board, find_board, is_attached, load_boards
+from harness.boards.config import CHIPS
 from harness.build import build_runner, compiler_version
 from harness.case import build_pack, make_case
 from harness.errors import ConfigError, HarnessError
@@ -89,8 +90,11 @@ def _host_compiler() -> str:
 
 
 def _firmware() -> str:
-    image = build_runner("rp2040")
-    return f"{len(image.flash)} bytes of flash, {image.pool_bytes} bytes for arenas, {image.elf}"
+    images = [(chip, build_runner(chip)) for chip in CHIPS]
+    return "\n".join(
+        f"{chip}: {len(image.flash)} bytes of flash, {image.pool_bytes} bytes for arenas, {image.elf}"
+        for chip, image in images
+    )
 
 
 def _board_check(name: str, boards: Path | None) -> Callable[[], str]:

@@ -10,13 +10,17 @@ Nobody imports this package; the rest of the bench reaches it from outside, as i
     kind                "emulated", the label of every number that comes from here
     configure(entry)    make a board of boards.yaml known: name, chip, xip_miss_cycles
     clock(name)         its Clock: now() in emulated seconds, sleep(seconds) lets them pass
+    timings(name)       the timing models of its core, None where its timing is published
+    witness(name)       its Witness: what the core really did to SRAM (`witness.py`); other backends
+                        need not have one
 
-`pico1-emu` exists without being configured. Its flash unique id, like that of every emulated board,
-is the first 8 bytes of SHA-256 of its name.
+`pico1-emu` and `pico2-emu` exist without being configured. The unique id of an emulated board is the
+first 8 bytes of SHA-256 of its name.
 
 Inside: `core/` (C: instructions, bus, peripherals) with `build.py` and `machine.py`; `board.py`
 joins a machine, `usbhost.py` (with `usb_pipes`, `usb_descriptors`, `cdc`, `usbbus`) and their
-common time; `registry.py` holds the boards of the process; `swd.py`, `dp_ap.py`, `debugbus.py` and
-`heldcore.py` are the debug side. Time passes only inside a call that waits, as documented in
+common time; `witness.py` (with `witness_records`) tells what the core did to SRAM; `registry.py`
+holds the boards of the process; `swd.py`, `debugport.py`, `apspace.py`, `memap.py`, `debugbus.py`
+and `heldcore.py` are the debug side. Time passes only inside a call that waits, as documented in
 `debugbus`, `urlhandler.protocol_emu` and `clock`.
 """

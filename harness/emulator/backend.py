@@ -15,6 +15,8 @@ from harness.emulator import registry
 from harness.emulator.board import BoardOptions
 from harness.emulator.chips import CHIPS
 from harness.emulator.clock import Clock
+from harness.emulator.timings import Timings
+from harness.emulator.witness import Witness
 from harness.errors import ConfigError
 
 kind = "emulated"
@@ -47,6 +49,19 @@ def configure(entry: Mapping[str, object]) -> None:
 def clock(name: str) -> Clock:
     """The emulated clock of a board. Raises ProbeError for an unknown name."""
     return Clock(registry.board(name))
+
+
+def timings(name: str) -> Timings | None:
+    """The timing models of a board's core; None where the core has a published table (the M0+). Raises
+    ProbeError for an unknown name."""
+    board = registry.board(name)
+    return Timings(board.machine) if board.chip.modelled_timing else None
+
+
+def witness(name: str) -> Witness:
+    """What sees into a board. It watches nothing before it is told to. Raises ProbeError for an
+    unknown name."""
+    return Witness(registry.board(name).machine)
 
 
 def _text(entry: Mapping[str, object], key: str) -> str:

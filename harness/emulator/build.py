@@ -16,6 +16,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from harness.errors import BuildError
@@ -119,16 +120,20 @@ def _key(files: tuple[Path, ...], words: tuple[str, ...]) -> str:
 
 
 def _compile(command: list[str], sources: list[Path], path: Path) -> None:
-    """Into a file of another name first: two processes may be at it, and either may be stopped."""
-    handle, name = tempfile.mkstemp(prefix="building-", suffix=".so", dir=path.parent)
-    os.close(handle)
-    building = Path(name)
-    try:
-        _run([*command, "-o", name, *map(str, sources), *LIBRARIES])
-        building.chmod(0o700)
-        building.replace(path)
-    finally:
-        building.unlink(missing_ok=True)
+    """Each source by a compiler of its own, as many at once as there are processors. Everything happens
+    in a folder of another name first: two processes may be at it, and either may be stopped."""
+    with tempfile.TemporaryDirectory(prefix="building-", dir=path.parent) as folder:
+        objects = [Path(folder) / f"{source.stem}.o" for source in sources]
+
+        def compile_one(source: Path, to: Path) -> None:
+            _run([*command, "-c", "-o", str(to), str(source)])
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(compile_one, sources, objects))
+        built = Path(folder) / "core.so"
+        _run([*command, "-o", str(built), *map(str, objects), *LIBRARIES])
+        built.chmod(0o700)
+        built.replace(path)
 
 
 def _run(command: list[str]) -> str:

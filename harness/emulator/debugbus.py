@@ -28,7 +28,7 @@ PPB, PPB_END = 0xE0000000, 0xE0100000
 
 
 class DebugBus:
-    """Implements `dp_ap.Bus`."""
+    """Implements `memap.Bus`."""
 
     def __init__(self, board: EmulatedBoard) -> None:
         self._board = board

@@ -8,7 +8,7 @@ halted, looked at and let go, and it never executes an instruction. ARMv6-M ARM,
 
 from __future__ import annotations
 
-from harness.emulator.dp_ap import Bus
+from harness.emulator.memap import Bus
 
 PPB, PPB_END = 0xE0000000, 0xE0100000
 DFSR, DHCSR, DCRSR, DCRDR, DEMCR = 0xE000ED30, 0xE000EDF0, 0xE000EDF4, 0xE000EDF8, 0xE000EDFC
@@ -23,7 +23,7 @@ COMPONENT_ID = 0xFD0  # offset of the identification registers in every 4 KB blo
 
 
 class HeldCore:
-    """Implements `dp_ap.Bus`: the private peripheral bus of core 1, all else from core 0's bus."""
+    """Implements `memap.Bus`: the private peripheral bus of core 1, all else from core 0's bus."""
 
     def __init__(self, shared: Bus) -> None:
         self._shared = shared

@@ -13,9 +13,12 @@ from enum import IntEnum, IntFlag
 from functools import cache
 
 from harness.emulator import build
+from harness.emulator.witness_records import WINDOW, WRITER, WindowRecord
 from harness.errors import ConfigError
 
-SRAM_BYTES, ROM_BYTES, XIP_BASE = 264 * 1024, 16 * 1024, 0x10000000
+XIP_BASE = 0x10000000
+ROM_BYTES = {"rp2040": 16 * 1024, "rp2350": 32 * 1024}
+SRAM_BYTES = {"rp2040": 264 * 1024, "rp2350": 520 * 1024}
 USB_PACKET_BYTES = 64
 
 
@@ -90,6 +93,17 @@ _PROTOTYPES: dict[str, tuple[object, list[object]]] = {
     "emu_usb_in": (c_int, [_MACHINE, c_int, c_char_p, POINTER(c_int)]),
     "emu_usb_out": (c_int, [_MACHINE, c_int, c_char_p, c_int, c_int]),
     "emu_usb_sof": (None, [_MACHINE, c_int]),
+    "emu_witness_start": (c_int, [_MACHINE, c_uint32, c_uint32]),
+    "emu_witness_stop": (None, [_MACHINE]),
+    "emu_witness_zone": (None, [_MACHINE, c_int, c_uint32, c_uint32]),
+    "emu_witness_role": (None, [_MACHINE, c_uint32, c_uint32, c_int]),
+    "emu_witness_open": (None, [_MACHINE]),
+    "emu_witness_close": (None, [_MACHINE]),
+    "emu_witness_is_open": (c_int, [_MACHINE]),
+    "emu_witness_windows": (c_uint32, [_MACHINE]),
+    "emu_witness_window": (WINDOW, [_MACHINE, c_uint32]),
+    "emu_witness_shadow": (_BYTES, [_MACHINE]),
+    "emu_witness_writer": (WRITER, [_MACHINE, c_uint32]),
 }
 
 
@@ -116,9 +130,10 @@ class Machine:
             raise ConfigError(
                 "no such machine",
                 evidence={"chip": chip, "flash_bytes": flash_bytes},
-                hint="rp2040, with a power of two of at most 16 MB of flash",
+                hint="rp2040 or rp2350, with a power of two of at most 16 MB of flash",
             )
         self._handle: int = handle
+        self._chip = chip
         self._flash_bytes = flash_bytes
 
     def __del__(self) -> None:
@@ -154,7 +169,7 @@ class Machine:
         self._core.emu_clear_message(self._handle)
 
     def last_fault(self) -> str:
-        """The latest HardFault: cause, address, pc and cycle; "" if there was none."""
+        """The latest fault: cause, address, pc and cycle; "" if there was none."""
         return self._text(self._core.emu_last_fault(self._handle))
 
     def boot_state(self) -> str:
@@ -178,11 +193,11 @@ class Machine:
 
     def sram(self) -> memoryview:
         """As `flash`."""
-        return self._memory(self._core.emu_sram(self._handle), SRAM_BYTES)
+        return self._memory(self._core.emu_sram(self._handle), SRAM_BYTES[self._chip])
 
     def rom(self) -> memoryview:
         """As `flash`."""
-        return self._memory(self._core.emu_rom(self._handle), ROM_BYTES)
+        return self._memory(self._core.emu_rom(self._handle), ROM_BYTES[self._chip])
 
     def load_flash(self, offset: int, data: bytes) -> None:
         """Put bytes into the flash, as if they had been there at power-on."""
@@ -210,7 +225,10 @@ class Machine:
         return not self._core.emu_bus_write_block(self._handle, address, bytes(data), len(data))
 
     def register(self, number: int) -> int:
-        """r0 to r15, 16 xPSR, 17 MSP, 18 PSP, 20 CONTROL and PRIMASK."""
+        """By DCRSR.REGSEL: r0 to r15, 16 xPSR, 17 MSP, 18 PSP, 20 CONTROL and the masks.
+
+        On ARMv8-M also 28 MSPLIM, 29 PSPLIM, 33 FPSCR and 64 to 95 S0 to S31.
+        """
         return int(self._core.emu_register(self._handle, number))
 
     def set_register(self, number: int, value: int) -> None:
@@ -250,6 +268,48 @@ class Machine:
 
     def usb_sof(self, frame: int) -> None:
         self._core.emu_usb_sof(self._handle, frame)
+
+    # ---- the witness ----
+
+    def witness_start(self, begin: int, end: int) -> None:
+        """Watch from where the function `begin` returns to where `end` is entered (0: never); earlier
+        windows, zones and roles are forgotten. Raises ConfigError when there is no memory for it."""
+        if self._core.emu_witness_start(self._handle, begin, end):
+            raise ConfigError("there is no memory for a witness")
+
+    def witness_stop(self) -> None:
+        self._core.emu_witness_stop(self._handle)
+
+    def witness_zone(self, zone: int, address: int, length: int) -> None:
+        self._core.emu_witness_zone(self._handle, zone, address, length)
+
+    def witness_role(self, address: int, length: int, roles: int) -> None:
+        self._core.emu_witness_role(self._handle, address, length, roles)
+
+    def witness_open(self) -> None:
+        self._core.emu_witness_open(self._handle)
+
+    def witness_close(self) -> None:
+        self._core.emu_witness_close(self._handle)
+
+    def witness_is_open(self) -> bool:
+        return bool(self._core.emu_witness_is_open(self._handle))
+
+    def witness_windows(self) -> tuple[WindowRecord, ...]:
+        """Copies of the closed windows, oldest first."""
+        count = self._core.emu_witness_windows(self._handle)
+        windows = (self._core.emu_witness_window(self._handle, n) for n in range(count))
+        return tuple(WindowRecord.from_buffer_copy(window.contents) for window in windows)
+
+    def witness_shadow(self) -> memoryview:
+        """Flags of each byte of SRAM, live until the next start or stop; empty without a witness."""
+        pointer = self._core.emu_witness_shadow(self._handle)
+        return self._memory(pointer, SRAM_BYTES[self._chip]) if pointer else memoryview(b"")
+
+    def witness_writer(self, address: int) -> tuple[int, int] | None:
+        """pc and cycle of the latest store to a byte in the latest window, None if there was none."""
+        writer = self._core.emu_witness_writer(self._handle, address)
+        return (writer.contents.pc, writer.contents.cycle) if writer else None
 
     @staticmethod
     def _text(value: bytes | None) -> str:

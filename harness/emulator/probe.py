@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Emulated boards as a pyOCD debug probe; entry point `emu` of group `pyocd.probe`.
 
-`pyocd list` shows every known board, `-u emu:NAME` opens one. The probe speaks ADIv5 registers:
-everything above it (DAP, discovery, cores, flash algorithm) is pyOCD's own and unchanged.
+`pyocd list` shows every known board, `-u emu:NAME` opens one. The probe speaks registers of ADIv5
+(RP2040) and ADIv6 (RP2350): everything above it (DAP, discovery, cores, flash algorithm) is pyOCD's
+own and unchanged.
 
 Importing pyOCD loads this module through its entry point, so pyOCD comes first: who imports this
 module before it would find it half loaded.
@@ -23,8 +24,9 @@ from pyocd.probe.debug_probe import DebugProbe
 from harness.emulator import registry
 from harness.emulator.board import NS_PER_SECOND, EmulatedBoard
 from harness.emulator.debugbus import DebugBus
-from harness.emulator.dp_ap import DebugPort, Fault
+from harness.emulator.debugport import DebugPort
 from harness.emulator.heldcore import HeldCore
+from harness.emulator.memap import Fault
 from harness.emulator.swd import SerialWire, WireState
 from harness.errors import ProbeError
 
@@ -59,7 +61,7 @@ class EmulatedProbe(DebugProbe):  # type: ignore[misc]
         self._entry = entry
         self._board: EmulatedBoard | None = None
         self._wire = SerialWire()
-        self._ports: dict[int | None, DebugPort] = {}
+        self._ports: dict[int, DebugPort] = {}
         self._protocol: DebugProbe.Protocol | None = None
 
     # ---- who it is ----
@@ -120,12 +122,7 @@ class EmulatedProbe(DebugProbe):  # type: ignore[misc]
             f"the pyOCD session that thread {threading.current_thread().name!r} opened at "
             f"{board.now_ns / NS_PER_SECOND:.6f} s of emulated time"
         )
-        bus = DebugBus(board)
-        core0, core1 = board.chip.targetsel
-        self._ports = {
-            core0: DebugPort(board.chip, core0, bus),
-            core1: DebugPort(board.chip, core1, HeldCore(bus)),
-        }
+        self._ports = _debug_ports(board)
         self._wire = SerialWire()
         self._board = board
 
@@ -199,13 +196,23 @@ class EmulatedProbe(DebugProbe):  # type: ignore[misc]
 
     def _transfer(self, access: Callable[[DebugPort], T]) -> T:
         self._opened()
-        port = self._ports.get(self._wire.selected)
+        port = self._listening_port()
         if port is None:
             raise exceptions.TransferError(f"no acknowledge on SWD: {self._why_silent()}")
         try:
             return access(port)
         except Fault as fault:
             raise exceptions.TransferFaultError(str(fault)) from fault
+
+    def _listening_port(self) -> DebugPort | None:
+        """The port that answers: the selected one, or the only one there is. Answers of several
+        at once are none."""
+        wire = self._wire
+        if not wire.everybody:
+            return None if wire.selected is None else self._ports.get(wire.selected)
+        if self._entry.chip.rescue_targetsel is not None or len(self._ports) > 1:
+            return None
+        return next(iter(self._ports.values()))
 
     def _why_silent(self) -> str:
         if self._wire.state is not WireState.SWD:
@@ -220,6 +227,16 @@ class EmulatedProbe(DebugProbe):  # type: ignore[misc]
         if self._board is None:
             raise exceptions.ProbeError(f"probe {self.unique_id} is not open")
         return self._board
+
+
+def _debug_ports(board: EmulatedBoard) -> dict[int, DebugPort]:
+    """The ports of a board by their TARGETSEL: core 0's, and core 1's where it has one of its own."""
+    bus = DebugBus(board)
+    chip = board.chip
+    return {
+        targetsel: DebugPort(chip, targetsel, HeldCore(bus) if core else bus)
+        for core, targetsel in enumerate(chip.targetsel)
+    }
 
 
 class EmulatedProbePlugin(Plugin):  # type: ignore[misc]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The serial wire of a multi-drop port: ADIv5.2 (Arm IHI 0031E) B4.3 and B5.3.
 
-An RP2040 hangs three debug ports on one wire. They sleep until the selection alert wakes them, and
-after a line reset the one answers whose id is written to TARGETSEL.
+Debug ports sleep until the selection alert wakes them. After a line reset every port on the wire
+listens, and a write to TARGETSEL leaves only the one that has this id. An RP2040 hangs three ports
+on its wire, an RP2350 one.
 """
 
 from __future__ import annotations
@@ -24,11 +25,16 @@ class WireState(Enum):
 
 
 class SerialWire:
-    """SWDIO as the targets see it: B5.3 (dormant operation) and B4.3 (line reset, TARGETSEL)."""
+    """SWDIO as the targets see it: B5.3 (dormant operation) and B4.3 (line reset, TARGETSEL).
+
+    selected: what TARGETSEL was written, None if nothing that a port accepts. everybody: all ports
+    listen, since no TARGETSEL came after the last line reset.
+    """
 
     def __init__(self) -> None:
         self.state = WireState.DORMANT
         self.selected: int | None = None
+        self.everybody = False
         self._window = 0
         self._targetsel_request = False
 
@@ -45,10 +51,11 @@ class SerialWire:
 
     def _drive_swd(self, length: int, bits: int) -> None:
         if self._latest(LINE_RESET_BITS) == (1 << LINE_RESET_BITS) - 1:
-            self.selected = None
+            self.selected, self.everybody = None, True
         elif self._latest(16) == SWD_TO_DORMANT:
-            self.state, self.selected = WireState.DORMANT, None
+            self.state, self.selected, self.everybody = WireState.DORMANT, None, False
         elif self._targetsel_request and length == 33:
+            self.everybody = False
             target, parity = bits & 0xFFFFFFFF, bits >> 32
             self.selected = target if target.bit_count() & 1 == parity else None
         self._targetsel_request = length == 8 and bits == TARGETSEL_WRITE

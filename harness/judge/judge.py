@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.bounds import round_up
+from harness.judge.witness import disagreements, name_of, runs_witnessed
 from harness.measure import PlanRuns
 from harness.plan import Plan, Strategy
 from harness.results import DebtProof, Measurement, Sample, Verdict
@@ -17,9 +18,11 @@ def judge(runs: PlanRuns, strategy: Strategy) -> Verdict | None:
     plan = runs.rip_plan if strategy is Strategy.RIP else runs.dual_plan
     if measured is None:
         return None
+    proof = runs.debt if strategy is Strategy.RIP else None
     failures = [*_workspace(measured, plan, runs.expected)]
-    if strategy is Strategy.RIP:
-        failures += _debt(runs.debt, plan.kernel.alignment)
+    if proof is not None:
+        failures += _debt(proof, plan.kernel.alignment)
+    failures += disagreements(measured, proof)
     first = measured.samples[0]
     return Verdict(
         provenance=measured.provenance,
@@ -30,8 +33,10 @@ def judge(runs: PlanRuns, strategy: Strategy) -> Verdict | None:
         workspace_bound=_exact_workspace(plan),
         workspace_given=measured.arena_bytes,
         workspace_reached=measured.reached,
-        debt=_in_a_word(runs.debt) if strategy is Strategy.RIP else "",
+        debt="" if proof is None else _in_a_word(proof),
+        witness=runs_witnessed(measured, proof),
         cycles=measured.cycles,
+        cycles_by_model=measured.by_model,
         cold_cycles=measured.cold_cycles,
         microseconds=first.microseconds,
         cycles_per_mac=measured.cycles_per_mac,
@@ -69,7 +74,7 @@ def _workspace(
 def _sample(
     sample: Sample, measured: Measurement, expected: dict[int, tuple[int, int]]
 ) -> Iterator[str]:
-    name = f"seed {sample.seed}, paint {'~P' if sample.paint else 'P'}, repeat {sample.repeat}"
+    name = name_of(sample)
     input_crc, output_crc = expected[sample.seed]
     if sample.input_crc != input_crc:
         yield f"{name}: the input's CRC is {sample.input_crc:08x}, the host's {input_crc:08x}"

@@ -7,34 +7,13 @@ the taps are read again for each channel, so they are live until the last channe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.geometry import ConvGeometry
+from harness.results import Collision
 
 _NEVER_READ = -1
-
-
-@dataclass(frozen=True)
-class Collision:
-    """A write onto an input scalar that a later read needs.
-
-    writer: output pixel, row-major. address: scalars from the output's start. live: the input scalar
-    (index from the input's start) that is destroyed. last_reader: the last output pixel to read it.
-    """
-
-    writer: int
-    address: int
-    live: int
-    last_reader: int
-
-    def __str__(self) -> str:
-        return (
-            f"output pixel {self.writer} writes address {self.address}, onto input scalar "
-            f"{self.live}, which output pixel {self.last_reader} still reads"
-        )
 
 
 def taps(g: ConvGeometry, pixel: int) -> NDArray[np.int64]:

@@ -10,11 +10,15 @@ from harness.plan import Plan
 from harness.schema.constants import ARENA_LEAD, GUARD_BYTES, SLICE_ALIGNMENT
 
 
+def scratch_offset(plan: Plan) -> int:
+    """Where runner/case.c puts the scratch, in bytes from the pool's start: behind ARENA_LEAD, the arena
+    and a guard, on the next 8 bytes."""
+    return round_up(ARENA_LEAD + plan.arena_bytes + GUARD_BYTES, SLICE_ALIGNMENT)
+
+
 def bytes_needed(plan: Plan) -> int:
-    """Bytes of the pool that a case takes, as runner/case.c lays it out: guard, arena, guard, scratch
-    on the next 8 bytes, guard."""
-    scratch_start = round_up(ARENA_LEAD + plan.arena_bytes + GUARD_BYTES, SLICE_ALIGNMENT)
-    return scratch_start + plan.scratch_bytes + GUARD_BYTES
+    """Bytes of the pool that a case takes: up to its scratch, the scratch, and a guard."""
+    return scratch_offset(plan) + plan.scratch_bytes + GUARD_BYTES
 
 
 def check_fit(plan: Plan, image: RunnerImage) -> None:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.boards import Board, Run
+from harness.boards import Board, Run, Witness
 from harness.bounds import round_up
 from harness.build import RunnerImage, compiler_version
 from harness.case import Case, build_pack, make_case
@@ -16,9 +16,10 @@ from harness.kernels import KernelTraits
 from harness.liveness import debt as simulate_debt
 from harness.liveness import first_collision
 from harness.measure.fit import check_fit, fits
+from harness.measure.observer import Observer
 from harness.network import Layer
 from harness.plan import Plan, Strategy, plan_at_distance, plan_layer
-from harness.results import DebtProof, DebtRun, Measurement, Provenance, Sample
+from harness.results import DebtProof, DebtRun, Measurement, Provenance, Sample, Witnessed
 from harness.schema.constants import TapOrder
 
 MAX_REPLACED = 10
@@ -65,19 +66,26 @@ def measure_layer(
     seeds: Sequence[int],
     repeats: int,
     reflash: bool = False,
+    witness: Witness | None = None,
 ) -> PlanRuns:
     """Flashes one pack with all cases of the layer in one tap order and runs them.
 
-    For each seed dual and RiP alternate; the first seed also under the complementary paint. Errors:
+    For each seed dual and RiP alternate; the first seed also under the complementary paint. witness: of
+    this board; what it sees of each run goes beside what the firmware says of it. Errors:
     ConfigError when RiP itself does not fit, before flashing; and all that a board can raise.
     """
     cases = _cases(layer, tap_order, kernel, image)
     pack = build_pack(list(cases.all()))
     board.start(image, pack, reflash=reflash)
+    observer = None if witness is None else Observer(witness, image)
     session = _Session(
-        board, image, repeats, {case: pack.index(case) for case in pack.cases}, pack.id
+        board, image, repeats, {case: pack.index(case) for case in pack.cases}, pack.id, observer
     )
-    return session.tap_order(tap_order, cases, seeds)
+    try:
+        return session.tap_order(tap_order, cases, seeds)
+    finally:
+        if observer is not None:
+            observer.stop()
 
 
 def _cases(layer: Layer, order: TapOrder, kernel: KernelTraits, image: RunnerImage) -> _Cases:
@@ -108,9 +116,16 @@ class _Session:
     """A started board with a pack."""
 
     def __init__(
-        self, board: Board, image: RunnerImage, repeats: int, index: dict[Case, int], pack_id: str
+        self,
+        board: Board,
+        image: RunnerImage,
+        repeats: int,
+        index: dict[Case, int],
+        pack_id: str,
+        observer: Observer | None,
     ) -> None:
         self._board = board
+        self._observer = observer
         self._repeats = repeats
         self._index = index
         hello = board.hello
@@ -151,7 +166,7 @@ class _Session:
         geometry, direct = cases.rip.plan.layer.geometry, order is TapOrder.DIRECT
         debt, simulated = cases.rip.plan.bound.debt, simulate_debt(geometry, direct=direct)
         if cases.at_debt is None or cases.below_debt is None:
-            return DebtProof(debt, simulated, (), 0, "no write can meet a live scalar")
+            return DebtProof(debt, simulated, (), 0, None)
         runs = []
         telling, replaced = telling_seeds(cases.below_debt, seeds)
         for seed in telling:
@@ -165,18 +180,38 @@ class _Session:
                         output_crc=sample.output_crc,
                         clean_crc=zlib.crc32(case.expected(seed).tobytes()),
                         predicted_crc=zlib.crc32(case.predicted(seed).tobytes()),
+                        sample=sample,
                     )
                 )
         collision = first_collision(geometry, cases.below_debt.plan.distance, direct=direct)
-        return DebtProof(debt, simulated, tuple(runs), replaced, str(collision))
+        return DebtProof(debt, simulated, tuple(runs), replaced, collision)
 
     def _run(self, case: Case, seed: int, paint: int, repeats: int) -> list[Sample]:
         cycles = case.plan.layer.geometry.macs * _CYCLES_PER_MAC
         long = cycles > _MASKED_SECONDS * self._board.entry.clock_hz
+        if self._observer is not None:
+            self._observer.watch(case.plan)
         run = self._board.run(
             self._index[case], seed, repeats=repeats, paint=paint, keep_interrupts=long
         )
-        return _samples(run)
+        if self._observer is None:
+            return _samples(run, [None] * repeats)
+        return _samples(run, self._observer.witnessed(repeats))
+
+    def _by_model(self, case: Case, samples: Sequence[Sample]) -> tuple[tuple[str, int], ...]:
+        """The warm cycles of the first seed under each timing model; `samples` are under the last."""
+        timings = self._board.timings
+        if timings is None:
+            return ()
+        *others, last = timings.models
+        found = []
+        try:
+            for model in others:
+                timings.select(model)
+                found.append((model, self._run(case, samples[0].seed, 0, self._repeats)[-1].cycles))
+        finally:
+            timings.select(last)
+        return (*found, (last, samples[self._repeats - 1].cycles))
 
     def _measurement(self, case: Case, samples: Sequence[Sample]) -> Measurement:
         plan = case.plan
@@ -189,6 +224,7 @@ class _Session:
             arena_bytes=plan.arena_bytes,
             scratch_bytes=plan.scratch_bytes,
             samples=tuple(samples),
+            by_model=self._by_model(case, samples),
         )
 
 
@@ -219,7 +255,7 @@ def _crcs(case: Case, seed: int) -> tuple[int, int]:
     return zlib.crc32(case.input(seed).tobytes()), zlib.crc32(case.expected(seed).tobytes())
 
 
-def _samples(run: Run) -> list[Sample]:
+def _samples(run: Run, witnessed: Sequence[Witnessed | None]) -> list[Sample]:
     return [
         Sample(
             seed=run.request.seed,
@@ -240,6 +276,7 @@ def _samples(run: Run) -> list[Sample]:
             outside_first=result.outside_first,
             scratch_used=result.scratch_used,
             stack_peak=result.stack_peak,
+            witness=seen,
         )
-        for ops, result in zip(run.ops, run.results, strict=True)
+        for ops, result, seen in zip(run.ops, run.results, witnessed, strict=True)
     ]

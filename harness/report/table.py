@@ -22,6 +22,7 @@ HEADERS = (
     "c/MAC",
     "to dual",
     "output CRC",
+    "witness",
     "verdict",
 )
 
@@ -29,13 +30,23 @@ HEADERS = (
 def table(verdicts: Sequence[Verdict]) -> str:
     """One row a verdict. A `*` at the cycles: interrupts were on and their cycles are taken off."""
     rows = [_row(verdict) for verdict in verdicts]
-    alignment = ("left",) * 4 + ("right",) * 6 + ("left",) * 2
+    alignment = ("left",) * 4 + ("right",) * 6 + ("left", "right", "left")
     text = tabulate(rows, headers=HEADERS, disable_numparse=True, colalign=alignment)
+    if any(verdict.cycles_by_model for verdict in verdicts):
+        text += (
+            "\na..b: cycles by the optimistic and the conservative model of a core without a table"
+        )
     if any(verdict.interrupts_on for verdict in verdicts):
         text += (
             "\n* a window over 1 s: the USB interrupt stayed on, its counted cycles are taken off"
         )
     return text
+
+
+def _bracket(v: Verdict) -> list[int]:
+    """The cycles, or lowest and highest over the timing models of the core."""
+    counts = {cycles for _, cycles in v.cycles_by_model} or {v.cycles}
+    return sorted({min(counts), max(counts)})
 
 
 def _row(v: Verdict) -> list[str]:
@@ -47,9 +58,10 @@ def _row(v: Verdict) -> list[str]:
         str(v.workspace_bound),
         str(v.workspace_reached),
         v.debt or "-",
-        f"{v.cycles}{'*' if v.interrupts_on else ''}",
-        f"{v.cycles_per_mac:.2f}",
+        "..".join(str(count) for count in _bracket(v)) + ("*" if v.interrupts_on else ""),
+        "..".join(f"{count / v.cycles * v.cycles_per_mac:.2f}" for count in _bracket(v)),
         "-" if v.ratio is None else f"{v.ratio:.4f}",
         v.output_crc,
+        v.witness or "-",
         "pass" if v.ok else "FAIL",
     ]

@@ -13,7 +13,7 @@ MAILBOX_BYTES = 256
 MAILBOX_MAGIC = 0x4250_4952  # "RIPB"
 IMAGE_MAGIC = 0x4D49_4952  # "RIIM"
 PACK_MAGIC = 0x4B50_4952  # "RIPK"
-IMAGE_INFO_OFFSET = 0x1C0  # from the start of flash: behind boot2 and the 48 vectors
+IMAGE_INFO_OFFSET = 0x1C0  # from the start of flash: behind the vectors of either chip
 
 SECTION_ALIGNMENT = 4096  # of a pack's sections: one flash sector
 SLICE_ALIGNMENT = 8  # of a case's slices: one XIP cache line
@@ -22,6 +22,7 @@ GUARD_BYTES = 64  # between arena and scratch, and behind scratch
 FRAME_MAX = 1200  # bytes of a frame before COBS: header + payload + CRC
 DATA_MAX = 1024  # bytes of memory in one DATA frame
 LOG_MAX = 200  # bytes of text in one LOG frame
+PC_NOT_SAVED = 0xFFFF_FFFF  # pc of a fault whose frame the core could not stack
 
 
 class Chip(IntEnum):

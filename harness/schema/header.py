@@ -26,6 +26,7 @@ _CONSTANTS = (
     "FRAME_MAX",
     "DATA_MAX",
     "LOG_MAX",
+    "PC_NOT_SAVED",
 )
 
 

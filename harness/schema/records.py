@@ -15,9 +15,11 @@ from harness.schema.record import I32, U8, U16, U32, U64, Bytes8, Record, Text32
 
 @dataclass(frozen=True)
 class FaultRecord(Record):
-    """A HardFault: what the core stacked, the rest of the registers, and what was running.
+    """An exception nobody expected: what the core stacked, the rest of the registers, what was running.
 
-    `kind` is the exception number (0: no fault). case_index and op_index are 0xFFFF outside a case.
+    `kind` is the exception number (0: no fault). When the core could not stack, pc is PC_NOT_SAVED
+    and lr the newest return address on the stack. cfsr, hfsr and fault_address (MMFAR or BFAR, 0: not
+    valid) are ARMv8-M's, and 0 on ARMv6-M. case_index and op_index are 0xFFFF outside a case.
     """
 
     c_name: ClassVar[str] = "fault_record"
@@ -33,6 +35,9 @@ class FaultRecord(Record):
     r4_r11: U32x8
     sp: U32
     exc_return: U32
+    cfsr: U32
+    hfsr: U32
+    fault_address: U32
     case_index: U16
     op_index: U16
 
@@ -87,7 +92,7 @@ class FrameHeader(Record):
 
 @dataclass(frozen=True)
 class Hello(Record):
-    """Who is speaking. clk_sys_hz is measured: SysTick against the crystal's 1 MHz timer."""
+    """Who is speaking. clk_sys_hz is measured: the cycle counter against the 1 MHz timer."""
 
     c_name: ClassVar[str] = "hello"
     protocol: U16

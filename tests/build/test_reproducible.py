@@ -9,16 +9,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from harness import resources
-from harness.build import RunnerImage
+from harness.build import build_runner
 
 
-def test_another_folder_another_cache(tmp_path: Path, runner_image: RunnerImage) -> None:
+@pytest.mark.parametrize("chip", ["rp2040", "rp2350"])
+def test_another_folder_another_cache(tmp_path: Path, chip: str) -> None:
     for name in ("firmware", "harness", "boards.yaml"):
         source = resources.root() / name
         copy = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, tmp_path / name)
-    code = "from harness.build import build_runner; print(build_runner('rp2040').elf_hash)"
+    code = f"from harness.build import build_runner; print(build_runner({chip!r}).elf_hash)"
     environment = {
         **os.environ,
         "PYTHONPATH": str(tmp_path),
@@ -32,5 +35,5 @@ def test_another_folder_another_cache(tmp_path: Path, runner_image: RunnerImage)
         text=True,
         check=True,
     )
-    assert done.stdout.strip() == runner_image.elf_hash
+    assert done.stdout.strip() == build_runner(chip).elf_hash
     assert (tmp_path / "cache" / "firmware").is_dir()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a layer with a fixed nonce and prints what came over the wire:
-`python -m tests.device.replay LAYER SLICE_CYCLES`. A process of its own for each replay."""
+`python -m tests.device.replay BOARD LAYER SLICE_CYCLES`. A process of its own for each replay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from harness.schema.constants import TapOrder
 from harness.wire import Link
 
 
-def main(layer_id: str, slice_cycles: int) -> None:
+def main(board_name: str, layer_id: str, slice_cycles: int) -> None:
     received = hashlib.sha256()
     feed = Link.feed
 
@@ -36,7 +36,7 @@ def main(layer_id: str, slice_cycles: int) -> None:
         for order in TapOrder
         for strategy in Strategy
     ]
-    entry = find_board("pico1-emu", load_boards())
+    entry = find_board(board_name, load_boards())
     with Board(entry, nonce=0x5EED) as board:
         emulated = registry.board(entry.name)
         emulated.options = replace(emulated.options, slice_cycles=slice_cycles)
@@ -48,4 +48,4 @@ def main(layer_id: str, slice_cycles: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

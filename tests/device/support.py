@@ -21,6 +21,9 @@ from harness.schema.records import ImageInfo
 
 ODD = Layer("odd-3x3", ConvGeometry(5, 7, 13, 6, 3, 3, pad=Pad.same(1, 1)))
 
+CLOCK_HZ = {"rp2040": 125_000_000, "rp2350": 150_000_000}
+MISS_CYCLES = {"rp2040": 56, "rp2350": 84}  # of a line of the XIP cache
+
 BRANCH_TO_SELF = 0xE7FE
 UNDEFINED = 0xDE00
 RETURN = 0x4770  # bx lr
@@ -28,16 +31,16 @@ RETURN = 0x4770  # bx lr
 _names = (f"test-{number}" for number in itertools.count())
 
 
-def new_entry(serial: str | None = None) -> BoardEntry:
-    """An emulated Pico 1 that no other test has used."""
+def new_entry(chip: str = "rp2040") -> BoardEntry:
+    """An emulated board that no other test has used."""
     name = next(_names)
     return BoardEntry(
         name=name,
-        chip="rp2040",
+        chip=chip,
         probe=f"emu:{name}",
-        serial=serial or f"emu://{name}",
-        clock_hz=125_000_000,
-        xip_miss_cycles=56,
+        serial=f"emu://{name}",
+        clock_hz=CLOCK_HZ[chip],
+        xip_miss_cycles=MISS_CYCLES[chip],
         where="test",
     )
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import pytest
@@ -34,9 +35,9 @@ def _flip(machine: Machine, offset: int) -> None:
 class _Bench:
     """A started board; started again only when a flip has killed its firmware."""
 
-    def __init__(self, image: RunnerImage) -> None:
+    def __init__(self, chip: str, image: RunnerImage) -> None:
         self.image = image
-        self.entry = new_entry()
+        self.entry = new_entry(chip)
         self.board = Board(self.entry).__enter__()
         self.board.start(image, PACK)
 
@@ -57,8 +58,8 @@ class _Bench:
 
 
 @pytest.fixture(scope="module")
-def bench(runner_image: RunnerImage) -> Iterator[_Bench]:
-    bench = _Bench(runner_image)
+def bench(chip: str, image: RunnerImage) -> Iterator[_Bench]:
+    bench = _Bench(chip, image)
     yield bench
     bench.board.__exit__(None, None, None)
 
@@ -78,10 +79,10 @@ def _slices(pack: Pack) -> list[int]:
     ]
 
 
-def test_kernels_and_tables_are_refused(bench: _Bench, runner_image: RunnerImage) -> None:
+def test_kernels_and_tables_are_refused(bench: _Bench, image: RunnerImage) -> None:
     """The load image of the RAM code (the kernels) and the initialised data, one byte in 97."""
-    start = runner_image.symbols["__ram_code_load"] - FLASH_BASE
-    for offset in range(start, len(runner_image.flash), 97):
+    start = image.symbols["__ram_code_load"] - FLASH_BASE
+    for offset in range(start, len(image.flash), 97):
         error = bench.error_after_flip(offset)
         assert isinstance(error, FlashError), f"flash offset {offset:#x}: {error!r}"
 
@@ -92,15 +93,19 @@ def test_what_the_case_reads_is_refused(bench: _Bench, offset: int) -> None:
     assert isinstance(error, FlashError), f"pack offset {offset:#x}: {error!r}"
 
 
-def test_each_byte_of_boot2(bench: _Bench) -> None:
-    for offset in range(256):
+def test_each_byte_that_the_boot_rom_reads(bench: _Bench) -> None:
+    """boot2 of an RP2040; initial stack pointer, reset vector and IMAGE_DEF of an RP2350."""
+    start_of_image = range(256)
+    if bench.entry.chip == "rp2350":
+        start_of_image = itertools.chain(range(8), range(0x110, 0x124))
+    for offset in start_of_image:
         error = bench.error_after_flip(offset)
-        assert isinstance(error, FlashError), f"boot2 byte {offset}: {error!r}"
+        assert isinstance(error, FlashError), f"byte {offset}: {error!r}"
 
 
-def test_one_byte_in_64_of_everything(bench: _Bench, runner_image: RunnerImage) -> None:
+def test_one_byte_in_64_of_everything(bench: _Bench, image: RunnerImage) -> None:
     kinds = set()
-    for offset in range(256, len(runner_image.flash), 64):
+    for offset in range(256, len(image.flash), 64):
         error = bench.error_after_flip(offset)
         assert error is not None, f"a number came back with flash offset {offset:#x} flipped"
         kinds.add(type(error))

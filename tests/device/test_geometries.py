@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""500 random small convolutions: the kernel gives on the emulated board, and compiled for the host,
-what NumPy gives."""
+"""500 random small convolutions: the kernel gives on an emulated board of each chip, and compiled for
+the host, what NumPy gives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from harness.boards import Board
+from harness.boards import Board, BoardEntry
 from harness.build import RunnerImage
 from harness.case import Case, build_pack, make_case
 from harness.errors import ConfigError
@@ -19,7 +19,6 @@ from harness.network import Layer
 from harness.plan import Strategy, plan_layer
 from harness.schema.constants import FrameType, TapOrder
 from harness.schema.records import RunResult
-from tests.device.support import new_entry
 from tests.firmware.support import HostRunner, compile_host
 
 COUNT = 500
@@ -72,12 +71,14 @@ def _on_host(host: HostRunner, index: int) -> RunResult:
 
 
 @pytest.mark.parametrize("part", range(COUNT // A_PACK))
-def test_random_geometries(part: int, runner_image: RunnerImage, host: HostRunner) -> None:
+def test_random_geometries(
+    part: int, entry: BoardEntry, image: RunnerImage, host: HostRunner
+) -> None:
     pack = build_pack(random_cases()[part * A_PACK : (part + 1) * A_PACK])
     host.flash(pack.data)
     host.hello()
-    with Board(new_entry()) as board:
-        board.start(runner_image, pack)
+    with Board(entry) as board:
+        board.start(image, pack)
         for index, case in enumerate(pack.cases):
             (result,) = board.run(index, seed=index).results
             expected = zlib.crc32(case.expected(index).tobytes())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fresh emulated boards for the tests of the board's Python half."""
+"""Fresh emulated boards for the tests of the board's Python half, one of each chip."""
 
 from __future__ import annotations
 
@@ -9,17 +9,23 @@ import pytest
 
 from harness.emulator import registry
 from harness.emulator.board import BoardOptions, EmulatedBoard
-from tests.emulator.echo_firmware import boot2_program, echo_elf, segments
+from tests.emulator.echo_firmware import boot_program, echo_elf, segments
 
-NAME = "pico1-emu"
+NAMES = {"rp2040": "pico1-emu", "rp2350": "pico2-emu"}
+
+
+@pytest.fixture(params=NAMES)
+def chip(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
 
 
 @pytest.fixture
-def board() -> Iterator[EmulatedBoard]:
-    """pico1-emu as the process finds it at first: powered, with erased flash."""
-    registry.remove(NAME)
-    yield registry.board(NAME)
-    registry.remove(NAME)
+def board(chip: str) -> Iterator[EmulatedBoard]:
+    """pico1-emu or pico2-emu as the process finds it at first: powered, with erased flash."""
+    registry.remove(NAMES[chip])
+    yield registry.board(NAMES[chip])
+    registry.remove(NAMES[chip])
 
 
 @pytest.fixture
@@ -29,12 +35,12 @@ def echo_board(board: EmulatedBoard) -> EmulatedBoard:
 
 
 @pytest.fixture
-def program_board() -> Callable[[str], tuple[EmulatedBoard, dict[str, int]]]:
+def program_board(chip: str) -> Callable[[str], tuple[EmulatedBoard, dict[str, int]]]:
     """A board of its own that boots a piece of assembly, and the labels of the code."""
 
     def build(source: str) -> tuple[EmulatedBoard, dict[str, int]]:
-        image, labels = boot2_program(source)
-        board = EmulatedBoard("program", "rp2040")
+        image, labels = boot_program(chip, source)
+        board = EmulatedBoard("program", chip)
         board.machine.load_flash(0, image)
         return board, labels
 
@@ -42,14 +48,15 @@ def program_board() -> Callable[[str], tuple[EmulatedBoard, dict[str, int]]]:
 
 
 def with_echo(board: EmulatedBoard) -> EmulatedBoard:
-    for offset, data in segments(echo_elf()):
+    for offset, data in segments(echo_elf(board.chip.name)):
         board.machine.load_flash(offset, data)
     return board
 
 
-def new_echo_board(options: BoardOptions | None = None) -> EmulatedBoard:
-    """An echo board under the name pico1-emu with other options than the default."""
-    registry.remove(NAME)
-    entry = next(entry for entry in registry.known() if entry.name == NAME)
-    registry.configure(registry.BoardEntry(NAME, entry.chip, options or BoardOptions()))
-    return with_echo(registry.board(NAME))
+def new_echo_board(chip: str, options: BoardOptions | None = None) -> EmulatedBoard:
+    """An echo board under its chip's default name with other options than the default."""
+    name = NAMES[chip]
+    registry.remove(name)
+    entry = next(entry for entry in registry.known() if entry.name == name)
+    registry.configure(registry.BoardEntry(name, entry.chip, options or BoardOptions()))
+    return with_echo(registry.board(name))

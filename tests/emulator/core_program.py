@@ -27,29 +27,33 @@ DHCSR, DCRSR, DCRDR, DEMCR, DFSR = 0xE000EDF0, 0xE000EDF4, 0xE000EDF8, 0xE000EDF
 DBGKEY, C_DEBUGEN, C_HALT, C_STEP, C_MASKINTS = 0xA05F << 16, 1, 2, 4, 8
 HARD_FAULT, SVCALL, PENDSV, SYSTICK, IRQ0 = 3, 11, 14, 15, 16
 FIRMWARE = Path(__file__).parent / "firmware"
-CPU = ("-mcpu=cortex-m0plus", "-mthumb")
+CPU: tuple[str, ...] = ("-mcpu=cortex-m0plus", "-mthumb")
 FLAGS = ("N", "Z", "C", "V")
 
 
 @functools.cache
-def assemble(source: str, at: int = CODE) -> tuple[bytes, dict[str, int]]:
+def assemble(
+    source: str, at: int = CODE, cpu: tuple[str, ...] = CPU
+) -> tuple[bytes, dict[str, int]]:
     """The bytes of a piece of assembly linked at `at`, and its labels."""
     with tempfile.TemporaryDirectory() as folder:
         text, elf = Path(folder, "program.S"), Path(folder, "program.elf")
         text.write_text(f".syntax unified\n.thumb\n.global start\nstart:\n{source}\n")
         link = ("-nostdlib", "-Wl,-e,start", f"-Wl,-Ttext={at:#x}", "-Wl,--no-warn-rwx-segments")
-        _gcc(*CPU, *link, "-o", str(elf), str(text))
+        _gcc(*cpu, *link, "-o", str(elf), str(text))
         return _section_text(elf), _symbols(elf)
 
 
 @functools.cache
-def compile_firmware(name: str, at: int = SRAM) -> tuple[bytes, dict[str, int]]:
+def compile_firmware(
+    name: str, at: int = SRAM, cpu: tuple[str, ...] = CPU
+) -> tuple[bytes, dict[str, int]]:
     """firmware/<name>.c linked by firmware/test.ld with its vector table at `at`."""
     with tempfile.TemporaryDirectory() as folder:
         elf = Path(folder, "firmware.elf")
         script, flags = FIRMWARE / "test.ld", ("-O2", "-ffreestanding", "-nostdlib", "-Wall")
         link = (f"-Wl,-T,{script}", f"-Wl,--defsym=BASE={at:#x}", "-Wl,--no-warn-rwx-segments")
-        _gcc(*CPU, *flags, *link, "-o", str(elf), str(FIRMWARE / f"{name}.c"), "-lgcc")
+        _gcc(*cpu, *flags, *link, "-o", str(elf), str(FIRMWARE / f"{name}.c"), "-lgcc")
         return _section_text(elf), _symbols(elf)
 
 
@@ -74,8 +78,11 @@ class Core:
     machine: one that is already powered; a new one otherwise.
     """
 
+    CHIP = "rp2040"
+    CPU = CPU
+
     def __init__(self, source: str = "", machine: Machine | None = None) -> None:
-        self.machine = machine or Machine("rp2040", FLASH_BYTES)
+        self.machine = machine or Machine(self.CHIP, FLASH_BYTES)
         if machine is None:
             self.machine.power_on()
         self.halt()
@@ -90,7 +97,7 @@ class Core:
 
     def load(self, source: str, at: int = CODE) -> None:
         """Assemble to `at` and make the core ready to run from there, with the default stack."""
-        code, self.labels = assemble(source, at)
+        code, self.labels = assemble(source, at, self.CPU)
         if at < SRAM:
             self.machine.load_flash(at - XIP, code)
         else:

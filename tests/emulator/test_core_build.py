@@ -131,7 +131,7 @@ def test_a_library_that_is_a_link_or_open_to_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chip", "flash"), [("rp2350", 1 << 21), ("rp2040", 3 << 20), ("rp2040", 0)]
+    ("chip", "flash"), [("rp2345", 1 << 21), ("rp2040", 3 << 20), ("rp2040", 0)]
 )
 def test_machines_that_do_not_exist(chip: str, flash: int) -> None:
     with pytest.raises(ConfigError):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.emulator.conftest import NAMES
 from tests.emulator.echo_firmware import echo_elf, segments
 
 ROOT = Path(__file__).parents[2]
@@ -45,39 +46,46 @@ def pyocd(shell: dict[str, str], folder: Path, *arguments: str) -> subprocess.Co
     )
 
 
-def test_list_shows_the_default_board(shell: dict[str, str], tmp_path: Path) -> None:
+def test_list_shows_the_default_boards(shell: dict[str, str], tmp_path: Path) -> None:
     answer = pyocd(shell, tmp_path, "json", "--probes")
     assert answer.returncode == 0
     emulated = [b for b in json.loads(answer.stdout)["boards"] if b["vendor_name"] == "ripbench"]
     assert emulated == [
         {
-            "unique_id": "pico1-emu",
-            "info": "Raspberry Pi Pico (emulated)",
+            "unique_id": unique_id,
+            "info": name,
             "board_vendor": None,
-            "board_name": "Raspberry Pi Pico (emulated)",
-            "target": "rp2040",
+            "board_name": name,
+            "target": target,
             "vendor_name": "ripbench",
             "product_name": "emulated debug probe",
         }
+        for unique_id, name, target in (
+            ("pico1-emu", "Raspberry Pi Pico (emulated)", "rp2040"),
+            ("pico2-emu", "Raspberry Pi Pico 2 (emulated)", "rp2350"),
+        )
     ]
 
 
-@pytest.mark.parametrize("target", [["-t", "rp2040"], []])
-def test_load_programs_an_elf(shell: dict[str, str], tmp_path: Path, target: list[str]) -> None:
+@pytest.mark.parametrize("explicit", [True, False])
+def test_load_programs_an_elf(
+    shell: dict[str, str], tmp_path: Path, chip: str, explicit: bool
+) -> None:
     elf = tmp_path / "echo.elf"
-    elf.write_bytes(echo_elf())
-    answer = pyocd(shell, tmp_path, "load", "-u", "emu:pico1-emu", *target, str(elf))
+    elf.write_bytes(echo_elf(chip))
+    target = ["-t", chip] if explicit else []
+    answer = pyocd(shell, tmp_path, "load", "-u", f"emu:{NAMES[chip]}", *target, str(elf))
     assert answer.returncode == 0, answer.stderr
     assert "Erased " in answer.stderr and " programmed " in answer.stderr
 
 
-def test_what_was_loaded_reads_back(shell: dict[str, str], tmp_path: Path) -> None:
+def test_what_was_loaded_reads_back(shell: dict[str, str], tmp_path: Path, chip: str) -> None:
     elf, saved = tmp_path / "echo.elf", tmp_path / "saved.bin"
-    elf.write_bytes(echo_elf())
-    offset, data = segments(echo_elf())[0]
+    elf.write_bytes(echo_elf(chip))
+    offset, data = max(segments(echo_elf(chip)), key=lambda segment: len(segment[1]))
     read = f"savemem {0x10000000 + offset:#x} {len(data)} {saved}"
     commands = ["-c", f"load {elf}", "-c", read]
-    answer = pyocd(shell, tmp_path, "cmd", "-u", "emu:pico1-emu", "-t", "rp2040", *commands)
+    answer = pyocd(shell, tmp_path, "cmd", "-u", f"emu:{NAMES[chip]}", "-t", chip, *commands)
     assert answer.returncode == 0, answer.stderr
     assert saved.read_bytes() == data
 

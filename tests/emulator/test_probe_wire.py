@@ -3,21 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from harness.emulator.chips import RP2040
-from harness.emulator.dp_ap import (
-    CSW,
+from harness.emulator.chips import RP2040, RP2350, ChipFacts
+from harness.emulator.debugport import (
     DP_CTRL_STAT,
     DP_IDR_ABORT,
     DP_RDBUFF,
     DP_SELECT,
-    DRW,
-    TAR,
     DebugPort,
-    Fault,
 )
 from harness.emulator.heldcore import HeldCore
+from harness.emulator.memap import CSW, DRW, TAR, Fault
 from harness.emulator.swd import SerialWire, WireState
 
 ALERT = (136, 0x19BC0EA2E3DDAFE986852D956209F392FF)
@@ -58,16 +57,40 @@ class FakeBus:
         return True
 
 
-def powered(targetsel: int = CORE0) -> tuple[DebugPort, FakeBus]:
-    bus = FakeBus()
-    port = DebugPort(RP2040, targetsel, bus)
-    port.write_dp(DP_CTRL_STAT, POWER_UP)
-    return port, bus
+class Rig:
+    """A powered debug port on a FakeBus, with its MEM-AP's registers by their ADIv5 offsets."""
+
+    def __init__(self, chip: ChipFacts = RP2040, targetsel: int | None = None) -> None:
+        self.bus = FakeBus()
+        self.port = DebugPort(chip, targetsel or chip.targetsel[0], self.bus)
+        self._frame = 0x2D00 if chip is RP2350 else 0
+        self.port.write_dp(DP_CTRL_STAT, POWER_UP)
+
+    def select(self, register: int) -> int:
+        """A[3:2] of a register, with its bank selected."""
+        self.port.write_dp(DP_SELECT, self._frame | register & 0xF0)
+        return register & 0xC
+
+    def read(self, register: int) -> int:
+        return self.port.read_ap(self.select(register))
+
+    def write(self, register: int, value: int) -> None:
+        self.port.write_ap(self.select(register), value)
+
+    def read_block(self, register: int, count: int) -> list[int]:
+        return list(self.port.read_ap_block(self.select(register), count))
+
+    def write_block(self, register: int, values: Sequence[int]) -> None:
+        self.port.write_ap_block(self.select(register), values)
+
+    def at(self, address: int, csw: int = WORDS) -> None:
+        self.write(CSW, csw)
+        self.write(TAR, address)
 
 
-def at(port: DebugPort, address: int, csw: int = WORDS) -> None:
-    port.write_ap(CSW, csw)
-    port.write_ap(TAR, address)
+@pytest.fixture(params=[RP2040, RP2350], ids=lambda chip: chip.name)
+def rig(request: pytest.FixtureRequest) -> Rig:
+    return Rig(request.param)
 
 
 def select(wire: SerialWire, target: int, parity: int | None = None) -> None:
@@ -122,10 +145,28 @@ def test_targetsel_with_wrong_parity_selects_nothing() -> None:
     assert wire.selected is None
 
 
+def test_after_a_line_reset_everybody_listens_until_targetsel() -> None:
+    wire = SerialWire()
+    assert not wire.everybody
+    wire = awake()
+    assert wire.everybody
+    select(wire, CORE0)
+    assert not wire.everybody
+    wire.drive(*LINE_RESET)
+    assert wire.everybody
+    wire.drive(16, 0xE3BC)
+    assert not wire.everybody
+
+
+# ---- debug ports ----
+
+
 @pytest.mark.parametrize(("targetsel", "dlpidr"), [(CORE0, 0x00000001), (CORE1, 0x10000001)])
-def test_identification_registers(targetsel: int, dlpidr: int) -> None:
-    port, _ = powered(targetsel)
+def test_identification_of_an_rp2040(targetsel: int, dlpidr: int) -> None:
+    port = Rig(RP2040, targetsel).port
     assert port.read_dp(DP_IDR_ABORT) == 0x0BC12477
+    port.write_dp(DP_SELECT, 1)
+    assert port.read_dp(DP_IDR_ABORT) == 0x0BC12477  # not banked in DPv2
     port.write_dp(DP_SELECT, 2)
     assert port.read_dp(DP_CTRL_STAT) == 0x01002927
     port.write_dp(DP_SELECT, 3)
@@ -137,101 +178,157 @@ def test_identification_registers(targetsel: int, dlpidr: int) -> None:
     port.write_dp(DP_SELECT, 0x010000F0)
     assert port.read_ap(0xC) == 0  # no second AP
     assert list(port.read_ap_block(0xC, 2)) == [0, 0]
+    port.write_ap(0x4, 1)
+    port.write_ap_block(0x4, [1, 2])  # to nobody
 
 
-def test_power_requests_are_acknowledged() -> None:
-    port = DebugPort(RP2040, CORE0, FakeBus())
+def test_identification_of_an_rp2350() -> None:
+    port = Rig(RP2350).port
+    found = []
+    for bank in range(4):
+        port.write_dp(DP_SELECT, bank)
+        found.append((port.read_dp(DP_IDR_ABORT), port.read_dp(DP_CTRL_STAT)))
+    assert found == [
+        (0x4C013477, 0xF0000F00),  # DPIDR, CTRL/STAT
+        (0x00000020, 0),  # DPIDR1: 32-bit addresses; DLCR
+        (0x00000001, 0x00040927),  # BASEPTR0: the table at 0; TARGETID
+        (0x00000000, 0x00000001),  # BASEPTR1; DLPIDR
+    ]
+    port.write_dp(DP_SELECT, 5)
+    port.write_dp(DP_CTRL_STAT, 0xFFFFFFFF)  # SELECT1: above the 32 bits there are
+    port.write_dp(DP_SELECT, 0)
+    assert port.read_dp(DP_CTRL_STAT) == 0xF0000F00
+
+
+def read_frame(port: DebugPort, frame: int, first: int, count: int) -> list[int]:
+    values = []
+    for address in range(frame + first, frame + first + 4 * count, 4):
+        port.write_dp(DP_SELECT, address)
+        values.append(port.read_ap(address & 0xC))
+    return values
+
+
+def test_the_rom_table_of_an_rp2350_names_its_access_port() -> None:
+    port = Rig(RP2350).port
+    assert read_frame(port, 0, 0, 3) == [0x00002003, 0, 0]
+    assert read_frame(port, 0, 0xFBC, 1) == [0x47700AF7]
+    assert read_frame(port, 0, 0xFCC, 1) == [0]
+    pidr = [0xC0, 0xB4, 0x0B, 0]
+    assert read_frame(port, 0, 0xFD0, 12) == [4, 0, 0, 0, *pidr, 0x0D, 0x90, 0x05, 0xB1]
+    assert read_frame(port, 0x2000, 0xFBC, 1) == [0x47700A17]
+    pidr = [0xE3, 0xB9, 0x0B, 0]
+    assert read_frame(port, 0x2000, 0xFD0, 12) == [4, 0, 0, 0, *pidr, 0x0D, 0x90, 0x05, 0xB1]
+    assert read_frame(port, 0x2000, 0xDF4, 3) == [0x00010000, 0xE00FF003, 0x34770008]
+    assert read_frame(port, 0x3000, 0xFBC, 1) == [0]
+    port.write_dp(DP_SELECT, 0)
+    assert list(port.read_ap_block(0, 2)) == [0x2003, 0x2003]
+    port.write_ap(0, 1)
+    port.write_ap_block(0, [1, 2])  # a ROM table is not writable
+    assert read_frame(port, 0, 0, 1) == [0x00002003]
+
+
+@pytest.mark.parametrize(
+    ("chip", "at_reset", "all_ones"),
+    [(RP2040, 0x03000042, 0x0F000072), (RP2350, 0x43800042, 0x5F808072)],
+    ids=["rp2040", "rp2350"],
+)
+def test_csw_has_the_bits_of_its_access_port(chip: ChipFacts, at_reset: int, all_ones: int) -> None:
+    """An unsupported size reads back as words."""
+    rig = Rig(chip)
+    assert rig.read(CSW) == at_reset
+    rig.write(CSW, 0xFFFFFFFF)
+    assert rig.read(CSW) == all_ones
+    rig.write(CSW, 0x23000013)
+    assert rig.read(CSW) == (0x03000052 if chip is RP2040 else 0x03800052)
+
+
+@pytest.mark.parametrize("chip", [RP2040, RP2350], ids=lambda chip: chip.name)
+def test_power_requests_are_acknowledged(chip: ChipFacts) -> None:
+    port = DebugPort(chip, chip.targetsel[0], FakeBus())
     assert port.read_dp(DP_CTRL_STAT) == 0
     with pytest.raises(Fault, match="debug power is off"):
         port.read_ap(TAR)
     port.write_dp(DP_IDR_ABORT, 4)
     port.write_dp(DP_CTRL_STAT, POWER_UP)
     assert port.read_dp(DP_CTRL_STAT) == 0xF0000F00
-    assert port.read_ap(TAR) == 0
+    port.read_ap(TAR)
 
 
-def test_a_bus_fault_sticks_until_abort() -> None:
-    port, _ = powered()
-    at(port, 0x40000)
+def test_a_bus_fault_sticks_until_abort(rig: Rig) -> None:
+    port = rig.port
+    rig.at(0x40000)
     with pytest.raises(Fault, match="bus fault reading 4 bytes at 0x00040000"):
-        port.read_ap(DRW)
+        rig.read(DRW)
+    port.write_dp(DP_SELECT, 0)
     assert port.read_dp(DP_CTRL_STAT) & 0x20
     for access in (
-        lambda: port.read_ap(TAR),
-        lambda: port.write_ap(TAR, 0),
-        lambda: port.read_ap_block(DRW, 4),
-        lambda: port.write_ap_block(DRW, [1, 2]),
+        lambda: rig.read(TAR),
+        lambda: rig.write(TAR, 0),
+        lambda: rig.read_block(DRW, 4),
+        lambda: rig.write_block(DRW, [1, 2]),
     ):
         with pytest.raises(Fault, match="sticky error"):
             access()
+    port.write_dp(DP_SELECT, 0)
     port.write_dp(DP_IDR_ABORT, 1 << 1)  # STKCMPCLR is another flag
     assert port.read_dp(DP_CTRL_STAT) & 0x20
     port.write_dp(DP_IDR_ABORT, 1 << 2)
     assert not port.read_dp(DP_CTRL_STAT) & 0x20
-    assert port.read_ap(TAR) == 0x40000
+    assert rig.read(TAR) == 0x40000
 
 
-def test_words_halfwords_and_bytes_use_their_lanes() -> None:
-    port, bus = powered()
-    at(port, 0x11, BYTES_INCREMENT)
-    assert port.read_ap(DRW) == 0x1100
-    assert port.read_ap(DRW) == 0x120000
-    at(port, 0x16, 0x23000011)
-    assert port.read_ap(DRW) == 0x17160000
-    assert port.read_dp(DP_RDBUFF) == 0x17160000
-    at(port, 0x21, BYTES_INCREMENT)
-    port.write_ap(DRW, 0xAABBCCDD)
-    assert bus.memory[0x20:0x24].hex() == "20cc2223"
-    assert bus.accesses[-1] == ("write", 0x21, 1)
+def test_words_halfwords_and_bytes_use_their_lanes(rig: Rig) -> None:
+    rig.at(0x11, BYTES_INCREMENT)
+    assert rig.read(DRW) == 0x1100
+    assert rig.read(DRW) == 0x120000
+    rig.at(0x16, 0x23000011)
+    assert rig.read(DRW) == 0x17160000
+    assert rig.port.read_dp(DP_RDBUFF) == 0x17160000
+    rig.at(0x21, BYTES_INCREMENT)
+    rig.write(DRW, 0xAABBCCDD)
+    assert rig.bus.memory[0x20:0x24].hex() == "20cc2223"
+    assert rig.bus.accesses[-1] == ("write", 0x21, 1)
 
 
-def test_sizes_that_the_bus_has_not_read_back_as_words() -> None:
-    port, _ = powered()
-    port.write_ap(CSW, 0x23000013)
-    assert port.read_ap(CSW) == 0x03000052  # DeviceEn reads 1, unimplemented HPROT as 0
+def test_tar_increments_within_one_kilobyte(rig: Rig) -> None:
+    rig.at(0x7FC)
+    rig.read(DRW)
+    assert rig.read(TAR) == 0x400
+    rig.at(0x7F8)
+    values = rig.read_block(DRW, 4)
+    assert values[2] == int.from_bytes(rig.bus.memory[0x400:0x404], "little")
+    rig.at(0x100, 0x23000002)
+    rig.read(DRW)
+    assert rig.read(TAR) == 0x100
 
 
-def test_tar_increments_within_one_kilobyte() -> None:
-    port, bus = powered()
-    at(port, 0x7FC)
-    port.read_ap(DRW)
-    assert port.read_ap(TAR) == 0x400
-    at(port, 0x7F8)
-    values = port.read_ap_block(DRW, 4)
-    assert values[2] == int.from_bytes(bus.memory[0x400:0x404], "little")
-    at(port, 0x100, 0x23000002)
-    port.read_ap(DRW)
-    assert port.read_ap(TAR) == 0x100
+def test_banked_data_registers_see_sixteen_bytes(rig: Rig) -> None:
+    rig.at(0x108)
+    assert rig.read(0x10) == 0x03020100
+    assert rig.read(0x1C) == 0x0F0E0D0C
+    rig.write(0x14, 0x12345678)
+    assert rig.bus.memory[0x104:0x108].hex() == "78563412"
 
 
-def test_banked_data_registers_see_sixteen_bytes() -> None:
-    port, bus = powered()
-    at(port, 0x108)
-    port.write_dp(DP_SELECT, 0x10)
-    assert port.read_ap(0x0) == 0x03020100
-    assert port.read_ap(0xC) == 0x0F0E0D0C
-    port.write_ap(0x4, 0x12345678)
-    assert bus.memory[0x104:0x108].hex() == "78563412"
+def test_a_block_is_one_copy(rig: Rig) -> None:
+    rig.at(0x400)
+    rig.bus.accesses.clear()
+    rig.write_block(DRW, range(256))
+    assert rig.bus.accesses == [("write_block", 0x400, 1024)]
+    assert rig.read(TAR) == 0x400
+    assert rig.read_block(DRW, 256) == list(range(256))
+    assert rig.bus.accesses[1:] == [("read_block", 0x400, 1024)]
 
 
-def test_a_block_is_one_copy() -> None:
-    port, bus = powered()
-    at(port, 0x400)
-    bus.accesses.clear()
-    port.write_ap_block(DRW, range(256))
-    assert bus.accesses == [("write_block", 0x400, 1024)]
-    assert port.read_ap(TAR) == 0x400
-    assert list(port.read_ap_block(DRW, 256)) == list(range(256))
-    assert bus.accesses[1:] == [("read_block", 0x400, 1024)]
-
-
-def test_a_block_that_leaves_memory_faults() -> None:
-    port, _ = powered()
-    at(port, 0x10000)
+def test_a_block_that_leaves_memory_faults(rig: Rig) -> None:
+    rig.at(0x10000)
     with pytest.raises(Fault, match="bus fault writing 8 bytes at 0x00010000"):
-        port.write_ap_block(DRW, [1, 2])
-    assert port.read_dp(DP_CTRL_STAT) & 0x20
+        rig.write_block(DRW, [1, 2])
+    rig.port.write_dp(DP_SELECT, 0)
+    assert rig.port.read_dp(DP_CTRL_STAT) & 0x20
 
+
+# ---- core 1 of an RP2040 ----
 
 DHCSR, DCRSR, DCRDR, DEMCR, DFSR = 0xE000EDF0, 0xE000EDF4, 0xE000EDF8, 0xE000EDFC, 0xE000ED30
 

@@ -11,18 +11,22 @@ import serial
 from harness.emulator import backend, registry
 from harness.emulator.board import EmulatedBoard
 from harness.errors import FirmwareFault
-from tests.emulator.conftest import new_echo_board
+from tests.emulator.conftest import NAMES, new_echo_board
 from tests.emulator.echo_firmware import DEAF, PATTERN, REPLUG, RESET, SEND, STRICT, UNPLUG
 
 MS, SECOND = 1_000_000, 1_000_000_000
-URL = "emu://pico1-emu"
 
 
 @pytest.fixture
-def port(echo_board: EmulatedBoard) -> Iterator[serial.SerialBase]:
+def url(chip: str) -> str:
+    return f"emu://{NAMES[chip]}"
+
+
+@pytest.fixture
+def port(echo_board: EmulatedBoard, url: str) -> Iterator[serial.SerialBase]:
     """The port of an enumerated echo board."""
     echo_board.advance(ns=300 * MS)
-    with serial.serial_for_url(URL, timeout=1) as opened:
+    with serial.serial_for_url(url, timeout=1) as opened:
         yield opened
 
 
@@ -36,14 +40,14 @@ def test_the_handler_is_registered_by_the_backend() -> None:
     assert serial.protocol_handler_packages.count(backend.URL_HANDLERS) == 1
 
 
-def test_open_before_the_port_exists(echo_board: EmulatedBoard) -> None:
+def test_open_before_the_port_exists(echo_board: EmulatedBoard, url: str) -> None:
     with pytest.raises(serial.SerialException, match="no USB device is attached: ") as absent:
-        serial.serial_for_url(URL)
-    assert "could not open port emu://pico1-emu" in str(absent.value)
+        serial.serial_for_url(url)
+    assert f"could not open port {url}" in str(absent.value)
     assert echo_board.now_ns >= 10 * MS  # a refused open costs a little time ...
     for _attempt in range(30):  # ... so a loop that tries again gets there
         try:
-            serial.serial_for_url(URL).close()
+            serial.serial_for_url(url).close()
             break
         except serial.SerialException as refused:
             reason = str(refused)
@@ -72,11 +76,11 @@ def test_bytes_come_back(port: serial.SerialBase) -> None:
     assert port.read_until(b"\n") == b"again\n"
 
 
-def test_two_fresh_boards_answer_with_the_same_bytes_at_the_same_cycle() -> None:
+def test_two_fresh_boards_answer_with_the_same_bytes_at_the_same_cycle(chip: str, url: str) -> None:
     def talk() -> tuple[bytes, int, int]:
-        board = new_echo_board()
+        board = new_echo_board(chip)
         board.advance(ns=300 * MS)
-        with serial.serial_for_url(URL, timeout=1) as port:
+        with serial.serial_for_url(url, timeout=1) as port:
             port.write(SEND)
             return port.read(10_000), board.cycles, board.now_ns
 
@@ -85,7 +89,7 @@ def test_two_fresh_boards_answer_with_the_same_bytes_at_the_same_cycle() -> None
         assert first[0] == PATTERN
         assert talk() == first
     finally:
-        registry.remove("pico1-emu")
+        registry.remove(NAMES[chip])
 
 
 def test_a_read_that_gets_nothing_lasts_exactly_its_timeout(
@@ -142,7 +146,7 @@ def test_a_halted_board_ends_a_read_without_timeout(
 ) -> None:
     ready.machine.bus_write(0xE000EDF0, 4, 0xA05F0003)
     port.timeout = None
-    with pytest.raises(serial.SerialException, match="the core of pico1-emu is halted"):
+    with pytest.raises(serial.SerialException, match=r"the core of pico[12]-emu is halted"):
         port.read(1)
 
 
@@ -181,14 +185,14 @@ def test_the_port_vanishes(
     assert port.readline() == b"back\n"
 
 
-def test_a_second_open_is_refused(port: serial.SerialBase) -> None:
+def test_a_second_open_is_refused(port: serial.SerialBase, url: str) -> None:
     with pytest.raises(serial.SerialException, match="already open in this process"):
-        serial.serial_for_url(URL)
+        serial.serial_for_url(url)
     with pytest.raises(serial.SerialException, match="already open"):
         port.open()
     port.close()
     port.close()
-    serial.serial_for_url(URL).close()
+    serial.serial_for_url(url).close()
 
 
 def test_calls_on_a_closed_port(port: serial.SerialBase) -> None:
@@ -265,11 +269,11 @@ def test_line_coding_is_sent_when_it_changes(port: serial.SerialBase, ready: Emu
     assert len(requests(ready, "21 20")) == 2
 
 
-def test_inter_byte_timeout_is_refused(echo_board: EmulatedBoard) -> None:
+def test_inter_byte_timeout_is_refused(echo_board: EmulatedBoard, url: str) -> None:
     echo_board.advance(ns=300 * MS)
     with pytest.raises(ValueError, match="inter_byte_timeout"):
-        serial.serial_for_url(URL, inter_byte_timeout=0.1)
-    serial.serial_for_url(URL).close()  # and nothing is left open
+        serial.serial_for_url(url, inter_byte_timeout=0.1)
+    serial.serial_for_url(url).close()  # and nothing is left open
 
 
 def test_strictness_passes_through(port: serial.SerialBase, ready: EmulatedBoard) -> None:

@@ -103,9 +103,10 @@ void host_spoil(uint32_t from, uint32_t to)
     spoilt_to = to;
 }
 
-uint64_t host_extend_cycles(uint32_t remainder, uint64_t microseconds, uint32_t clk_khz)
+uint64_t host_extend_cycles(uint32_t remainder, uint32_t bits, uint64_t microseconds,
+                            uint32_t clk_khz)
 {
-    return extend_cycles(remainder, microseconds, clk_khz);
+    return extend_cycles(remainder, bits, microseconds, clk_khz);
 }
 
 void host_mailbox(const struct mailbox_request *request) { mailbox = *request; }

@@ -83,7 +83,12 @@ class HostRunner:
             getattr(self.c, name).restype = ctypes.c_void_p
         self.c.crc32.restype = ctypes.c_uint32
         self.c.host_extend_cycles.restype = ctypes.c_uint64
-        self.c.host_extend_cycles.argtypes = [ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint32]
+        self.c.host_extend_cycles.argtypes = [
+            ctypes.c_uint32,
+            ctypes.c_uint32,
+            ctypes.c_uint64,
+            ctypes.c_uint32,
+        ]
 
     def flash(self, pack: bytes) -> None:
         self.c.host_flash(pack, len(pack))

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The linked runner: what must lie where. Needs the Arm cross compiler."""
+"""The linked runner of each chip: what must lie where. Needs the Arm cross compiler."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import struct
+import subprocess
+from dataclasses import dataclass
 
 import pytest
 
@@ -17,13 +20,33 @@ pytestmark = pytest.mark.skipif(
 )
 
 _FLASH = 0x1000_0000
-_VECTORS = 0x100
+
+
+@dataclass(frozen=True)
+class _Chip:
+    """Where things lie by the chip's data sheet."""
+
+    name: str
+    number: int
+    vectors: int
+    irqs: int
+    usb_irq: int
+    sram_end: int
+    pool_bytes: int
+
+
+_CHIPS = [
+    _Chip("rp2040", 2040, 0x100, 32, 5, 0x2004_2000, 240 * 1024),
+    _Chip("rp2350", 2350, 0x000, 52, 14, 0x2008_2000, 500 * 1024),
+]
+
 # Timed code, code that runs while flash cannot be read, and the USB interrupt's usual path.
 _IN_SRAM = {
     "run_gather", "run_direct", "dot", "run_in_window", "port_window_begin", "port_window_end",
     "usbctrl_irq_handler", "usb_service", "cdc_received", "cdc_transmit", "pipe_give",
-    "flash_read_unique_id", "clocks_measure_clk_sys", "memcpy", "memset", "crc32",
+    "clocks_measure_clk_sys", "memcpy", "memset", "crc32", "port_flush_flash_cache",
 }  # fmt: skip
+_IN_SRAM_OF = {"rp2040": {"read_unique_id"}, "rp2350": set()}
 # What code in SRAM may call in flash: control transfers, and the 64-bit division after a window.
 _CALLED_IN_FLASH = {
     "control_setup", "control_in_done", "control_out_done", "control_bus_reset", "cdc_stop",
@@ -31,9 +54,15 @@ _CALLED_IN_FLASH = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module", params=_CHIPS, ids=lambda chip: chip.name)
+def chip(request: pytest.FixtureRequest) -> _Chip:
+    found: _Chip = request.param
+    return found
+
+
 @pytest.fixture(scope="module")
-def image() -> RunnerImage:
-    return build_runner("rp2040")
+def image(chip: _Chip) -> RunnerImage:
+    return build_runner(chip.name)
 
 
 def _is_ram_code(image: RunnerImage, address: int) -> bool:
@@ -45,9 +74,10 @@ def _names(image: RunnerImage) -> dict[str, int]:
     return {name.split(".")[0]: address for address, name in image.functions}
 
 
-def test_hot_code_is_in_sram(image: RunnerImage) -> None:
+def test_hot_code_is_in_sram(chip: _Chip, image: RunnerImage) -> None:
     names = _names(image)
-    assert {name for name in _IN_SRAM if not _is_ram_code(image, names[name])} == set()
+    wanted = _IN_SRAM | _IN_SRAM_OF[chip.name]
+    assert {name for name in wanted if not _is_ram_code(image, names[name])} == set()
 
 
 def test_code_in_sram_calls_little_in_flash(image: RunnerImage) -> None:
@@ -60,28 +90,48 @@ def test_code_in_sram_calls_little_in_flash(image: RunnerImage) -> None:
     assert veneers <= _CALLED_IN_FLASH
 
 
-def test_vectors(image: RunnerImage) -> None:
-    vectors = struct.unpack_from("<48I", image.flash, _VECTORS)
-    assert vectors[0] == 0x2004_2000
+def test_vectors(chip: _Chip, image: RunnerImage) -> None:
+    vectors = struct.unpack_from(f"<{16 + chip.irqs}I", image.flash, chip.vectors)
+    assert vectors[0] == chip.sram_end
     assert all(vector & 1 for vector in vectors[1:])
     names = _names(image)
     assert vectors[1] & ~1 == names["reset_handler"]
-    assert vectors[16 + 5] & ~1 == names["usbctrl_irq_handler"]
-    others = [*vectors[2:21], *vectors[22:]]
+    usb = 16 + chip.usb_irq
+    assert vectors[usb] & ~1 == names["usbctrl_irq_handler"]
+    others = [*vectors[2:usb], *vectors[usb + 1 :]]
     assert {vector & ~1 for vector in others} == {names["fault_entry"]}
 
 
-def test_image_info_states_the_image(image: RunnerImage) -> None:
+def test_image_info_states_the_image(chip: _Chip, image: RunnerImage) -> None:
     info = image.info
-    assert (info.magic, info.chip) == (IMAGE_MAGIC, 2040)
+    assert (info.magic, info.chip) == (IMAGE_MAGIC, chip.number)
     assert info.image_bytes == image.symbols["__image_end"] - _FLASH == len(image.flash)
 
 
-def test_memory_map(image: RunnerImage) -> None:
+def test_memory_map(chip: _Chip, image: RunnerImage) -> None:
     symbols = image.symbols
     assert symbols["__ram_code_start"] == 0x2000_0100  # right behind the mailbox
     assert symbols["__pool_start"] % 8 == 0
-    assert symbols["__pool_end"] == symbols["__stack_bottom"] == 0x2004_1000
-    assert symbols["__stack_top"] == 0x2004_2000
-    assert image.pool_bytes > 240 * 1024
+    assert symbols["__pool_end"] == symbols["__stack_bottom"] == chip.sram_end - 4096
+    assert symbols["__stack_top"] == chip.sram_end
+    assert image.pool_bytes > chip.pool_bytes
     assert len(image.flash) < 0x1_0000  # below the first pack slot
+
+
+def test_image_def() -> None:
+    """RP2350 data sheet 5.9: one block, a secure Arm executable for the RP2350, linked to itself."""
+    words = struct.unpack_from("<5I", build_runner("rp2350").flash, 0x110)
+    assert words == (0xFFFFDED3, 0x10210142, 0x000001FF, 0, 0xAB123579)
+
+
+def test_no_fpu_instruction_on_the_rp2350() -> None:
+    """It is off: one would fault. And the core would save its registers at every exception."""
+    elf = build_runner("rp2350").elf
+    listing = subprocess.run(
+        ["arm-none-eabi-objdump", "-d", "--no-show-raw-insn", str(elf)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "umull" in listing
+    assert re.findall(r"\tv[a-z]+\.?[fi0-9]*\t", listing) == []

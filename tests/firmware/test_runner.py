@@ -271,7 +271,7 @@ def test_pack_address_where_there_is_no_flash(host: HostRunner, address: int) ->
 def test_fault_ends_whatever_was_being_sent(host: HostRunner) -> None:
     record = records.FaultRecord(
         kind=3, r0=1, r1=2, r2=3, r3=4, r12=5, lr=6, pc=7, xpsr=8, r4_r11=tuple(range(8)), sp=9,
-        exc_return=10, case_index=11, op_index=12,
+        exc_return=10, cfsr=11, hfsr=12, fault_address=13, case_index=14, op_index=15,
     )  # fmt: skip
     (answer,) = host.fault(record.pack())
     assert answer.type is FrameType.FAULT

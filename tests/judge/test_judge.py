@@ -16,7 +16,15 @@ from harness.kernels import PLAIN_CONV
 from harness.measure import PlanRuns
 from harness.network import Layer
 from harness.plan import Strategy, plan_layer
-from harness.results import DebtProof, DebtRun, Measurement, Provenance, Sample
+from harness.results import (
+    Collision,
+    DebtProof,
+    DebtRun,
+    Measurement,
+    Provenance,
+    Sample,
+    Witnessed,
+)
 from harness.schema.constants import TapOrder
 
 LAYER = Layer("stem", ConvGeometry(48, 48, 3, 24, 3, 3, 2, 2, pad=Pad.same(1, 1)))
@@ -64,7 +72,7 @@ def _runs(
         ),
         rip_plan=rip,
         dual_plan=dual,
-        debt=proof or DebtProof(7185, 7185, (RIGHT, WRONG), 0, "pixel 1 ..."),
+        debt=proof or DebtProof(7185, 7185, (RIGHT, WRONG), 0, None),
         expected=EXPECTED,
     )
 
@@ -106,11 +114,14 @@ def test_a_wrong_sample(change: dict[str, int], says: str) -> None:
 @pytest.mark.parametrize(
     ("proof", "says"),
     [
-        (DebtProof(7185, 7184, (RIGHT, WRONG), 0, ""), "debt 7185, the simulator 7184"),
-        (DebtProof(7185, 7185, (RIGHT,), 0, ""), "proved at distances [7188]"),
-        (DebtProof(7185, 7185, (replace(RIGHT, output_crc=1), WRONG), 0, ""), "unsafe"),
-        (DebtProof(7185, 7185, (RIGHT, replace(WRONG, output_crc=0xBBBB)), 0, ""), "loose"),
-        (DebtProof(7185, 7185, (RIGHT, replace(WRONG, output_crc=7)), 0, ""), "predicted 0000cccc"),
+        (DebtProof(7185, 7184, (RIGHT, WRONG), 0, None), "debt 7185, the simulator 7184"),
+        (DebtProof(7185, 7185, (RIGHT,), 0, None), "proved at distances [7188]"),
+        (DebtProof(7185, 7185, (replace(RIGHT, output_crc=1), WRONG), 0, None), "unsafe"),
+        (DebtProof(7185, 7185, (RIGHT, replace(WRONG, output_crc=0xBBBB)), 0, None), "loose"),
+        (
+            DebtProof(7185, 7185, (RIGHT, replace(WRONG, output_crc=7)), 0, None),
+            "predicted 0000cccc",
+        ),
     ],
 )
 def test_a_wrong_proof(proof: DebtProof, says: str) -> None:
@@ -124,7 +135,7 @@ def test_an_arena_larger_than_the_bound_proves_nothing() -> None:
 
 
 def test_no_debt_is_said() -> None:
-    verdict = judge(_runs(proof=DebtProof(None, None, (), 0, "")), Strategy.RIP)
+    verdict = judge(_runs(proof=DebtProof(None, None, (), 0, None)), Strategy.RIP)
     assert verdict is not None
     assert verdict.debt == "none possible"
 
@@ -146,3 +157,90 @@ def test_kinds_of_failure() -> None:
         demand(wrong)
     with pytest.raises(BoundViolation):
         demand(outside)
+
+
+# ---- with a witness ----
+
+SEEN = Witnessed(
+    visible=SAMPLE.painted,
+    written=SAMPLE.painted,
+    outside_store="",
+    unwritten_count=0,
+    unwritten_read="",
+    elsewhere_count=0,
+    elsewhere_store="",
+    unexplained=0,
+    stack_depth=800,
+    collisions=0,
+    collision=None,
+    collided_in="",
+)
+FIRST = Collision(300, 7207, 20, 301)
+HIT = replace(SEEN, collisions=9, collision=FIRST, collided_in="stored by f+0x0, read by g+0x0")
+
+
+def _proof(at: Witnessed = SEEN, below: Witnessed = HIT) -> DebtProof:
+    runs = (
+        replace(RIGHT, sample=replace(SAMPLE, witness=at)),
+        replace(WRONG, sample=replace(SAMPLE, witness=below)),
+    )
+    return DebtProof(7185, 7185, runs, 0, FIRST)
+
+
+def _witnessed(seen: Witnessed = SEEN, proof: DebtProof | None = None) -> PlanRuns:
+    return _runs(lambda sample: replace(sample, witness=seen), proof=proof or _proof())
+
+
+def test_the_witness_agrees() -> None:
+    verdict = judge(_witnessed(), Strategy.RIP)
+    assert verdict is not None
+    assert verdict.failures == ()
+    assert verdict.witness == "5 runs"
+
+
+def test_without_a_witness_nothing_is_said_of_it() -> None:
+    verdict = judge(_runs(), Strategy.RIP)
+    assert verdict is not None
+    assert verdict.witness == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"visible": replace(SAMPLE.painted, high_water=14_099)}, "the witness [0, 14099) and 27"),
+        ({"visible": replace(SAMPLE.painted, low_water=4)}, "the witness [4, 14100) and 27"),
+        ({"visible": replace(SAMPLE.painted, scratch_used=26)}, "[0, 14100) and 26 of scratch"),
+        (
+            {"visible": replace(SAMPLE.painted, outside_count=2, outside_first=-9)},
+            "2 outside from -9",
+        ),
+        ({"written": replace(SAMPLE.painted, low_water=4)}, "the witness saw stores to [4, 14100)"),
+        ({"unexplained": 3}, "repeat 1: 3 bytes changed that the witness saw no store to"),
+        ({"outside_store": "-1 from here"}, "outside the arena, the first -1 from here"),
+        ({"elsewhere_store": "x", "elsewhere_count": 4}, "4 bytes that are neither pool nor stack"),
+        ({"unwritten_read": "y", "unwritten_count": 5}, "loads of 5 bytes that nobody wrote"),
+        ({"stack_depth": 801}, "the witness saw 801 bytes of stack in use, painting 800"),
+        ({"collisions": 2, "collision": FIRST}, "the witness saw 2 live input scalars overwritten"),
+    ],
+)
+def test_the_witness_sees_something_else(change: dict[str, object], says: str) -> None:
+    assert says in _failures(_witnessed(replace(SEEN, **change)))
+
+
+@pytest.mark.parametrize(
+    ("proof", "says"),
+    [
+        (_proof(at=HIT), "seed 1 at distance 7188: the witness saw 9 live input scalars"),
+        (_proof(below=SEEN), "distance 7184: the witness saw no collision, the simulator output"),
+        (_proof(below=replace(HIT, collision=replace(FIRST, writer=299))), "saw output pixel 299"),
+        (_proof(below=replace(HIT, collision=replace(FIRST, address=7206))), "address 7206"),
+        (_proof(below=replace(HIT, collision=replace(FIRST, live=21))), "onto input scalar 21"),
+        (
+            _proof(below=replace(HIT, collision=replace(FIRST, last_reader=9))),
+            "pixel 9 still reads",
+        ),
+        (_proof(at=replace(SEEN, unexplained=1)), "seed 1 at distance 7188: 1 bytes changed"),
+    ],
+)
+def test_the_witness_contradicts_the_debt(proof: DebtProof, says: str) -> None:
+    assert says in _failures(_witnessed(proof=proof))

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.geometry import ConvGeometry, Pad
-from harness.liveness import Collision, debt, first_collision, literal
+from harness.liveness import debt, first_collision, literal
+from harness.results import Collision
 from tests.strategies import conv_geometries
 
 

@@ -5,9 +5,7 @@
  * its constants are in SRAM, interrupts are off, and a copy of boot2 restores the quad
  * continuous read. Every frame sent is read back by count; a receive FIFO is never drained
  * "until empty". */
-#include "port/placement.h"
-#include "port/rp2040/registers.h"
-#include "port/rp2040/rp2040.h"
+#include "chip.h"
 
 enum {
     FLASH_READ_UNIQUE_ID = 0x4b,
@@ -51,8 +49,8 @@ ALWAYS_INLINE uint8_t ssi_exchange(uint8_t byte)
     return (uint8_t)SSI_DR0;
 }
 
-RAM_CODE("flash_read_unique_id")
-void flash_read_unique_id(uint8_t id[8])
+RAM_CODE("read_unique_id")
+void read_unique_id(uint8_t id[8])
 {
     uint32_t boot2_copy[BOOT2_WORDS];
     const volatile uint32_t *const boot2 = (const volatile uint32_t *)XIP_BASE;

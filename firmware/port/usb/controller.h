@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers and dual-port RAM of the USB controller (RP2040 data sheet 4.1.3, 4.1.4), device
- * mode. */
+/* Registers and dual-port RAM of the USB controller (RP2040 data sheet 4.1.3, 4.1.4; RP2350
+ * data sheet 12.7, the same block at the same addresses), device mode. */
 #ifndef PORT_USB_CONTROLLER_H
 #define PORT_USB_CONTROLLER_H
 

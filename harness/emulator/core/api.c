@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emu.h, but for registers (special.c), and USB and the switches, which the chip implements. */
+/* emu.h, but for registers (special.c, special_v8m.c), and USB, which the chip implements. */
 #include "core.h"
+#include "witness.h"
 #include "xip.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +10,16 @@
 
 enum { CODE_TAIL = 2 };
 
+static const struct chip_kind {
+    const char *name;
+    enum architecture architecture;
+    uint32_t rom_bytes, sram_bytes, irqs, coprocessors;
+} CHIPS[] = {
+    { "rp2040", ARMV6M, ROM_BYTES, SRAM_BYTES, 32, 0 },
+    { "rp2350", ARMV8M, RP2350_ROM_BYTES, RP2350_SRAM_BYTES, 52, /* GPIO, DCP, DCP, RCP */
+      1 << 0 | 1 << 4 | 1 << 5 | 1 << 7 },
+};
+
 /* ---- life ---- */
 
 static decoded *new_code(uint32_t bytes)
@@ -16,23 +27,38 @@ static decoded *new_code(uint32_t bytes)
     return calloc(bytes / 2 + CODE_TAIL, sizeof(decoded));
 }
 
+static const struct chip_kind *find_chip(const char *name)
+{
+    for (size_t k = 0; k < sizeof CHIPS / sizeof *CHIPS; k++)
+        if (strcmp(name, CHIPS[k].name) == 0)
+            return &CHIPS[k];
+    return NULL;
+}
+
 machine *emu_new(const char *chip, uint32_t flash_bytes)
 {
+    const struct chip_kind *kind = find_chip(chip);
     machine *m;
 
-    if (strcmp(chip, "rp2040") != 0 || flash_bytes == 0 || flash_bytes > XIP_BYTES
+    if (!kind || flash_bytes == 0 || flash_bytes > XIP_BYTES
         || flash_bytes & (flash_bytes - 1))
         return NULL;
     m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
+    m->architecture = kind->architecture;
+    m->rom_bytes = kind->rom_bytes;
+    m->sram_bytes = kind->sram_bytes;
+    m->irqs = kind->irqs;
+    m->coprocessors = kind->coprocessors;
+    m->m33_timing = M33_CONSERVATIVE;
     m->flash_bytes = flash_bytes;
-    m->rom = calloc(1, ROM_BYTES);
+    m->rom = calloc(1, m->rom_bytes);
     m->flash = malloc(flash_bytes);
-    m->sram = calloc(1, SRAM_BYTES);
-    m->rom_code = new_code(ROM_BYTES);
+    m->sram = calloc(1, m->sram_bytes);
+    m->rom_code = new_code(m->rom_bytes);
     m->flash_code = new_code(flash_bytes);
-    m->sram_code = new_code(SRAM_BYTES);
+    m->sram_code = new_code(m->sram_bytes);
     m->chip = chip_new(m);
     if (!m->rom || !m->flash || !m->sram || !m->rom_code || !m->flash_code || !m->sram_code
         || !m->chip) {
@@ -50,6 +76,7 @@ void emu_free(machine *m)
         return;
     if (m->chip)
         chip_free(m->chip);
+    witness_free(m);
     free(m->rom);
     free(m->flash);
     free(m->sram);
@@ -67,18 +94,24 @@ static void core_reset(machine *m)
     m->n = m->c = m->v = 0;
     m->z = 1;
     m->primask = m->control = m->ipsr = m->other_sp = 0;
+    m->q = m->ge = m->itstate = m->basepri = m->faultmask = m->msplim = m->psplim = 0;
+    m->exclusive = false;
+    memset(m->fp, 0, sizeof m->fp);
+    m->fpscr = 0;
+    m->fault_kind = FAULT_NONE;
     m->stop = EMU_RAN;
     m->sleeping = m->event = m->in_wfe = false;
     m->next_event = 0;
     scs_reset(m);
     xip_flush(m);
+    witness_reset(m);
 }
 
 static void fetch_reset_vector(machine *m)
 {
     uint32_t vector[2];
 
-    code_changed(m, ROM_BASE, ROM_BYTES);
+    code_changed(m, ROM_BASE, m->rom_bytes);
     memcpy(vector, m->rom, sizeof vector);
     m->r[SP] = vector[0] & ~3u;
     m->r[PC] = vector[1] & ~1u;
@@ -91,8 +124,8 @@ void emu_power_on(machine *m)
     m->cycles = m->instructions = m->exceptions = 0;
     m->xip_accesses = m->xip_misses = m->dropped_writes = 0;
     m->message[0] = m->last_fault[0] = '\0';
-    memset(m->sram, 0, SRAM_BYTES);
-    code_changed(m, SRAM_BASE, SRAM_BYTES);
+    memset(m->sram, 0, m->sram_bytes);
+    code_changed(m, SRAM_BASE, m->sram_bytes);
     debug_power_on(m);
     core_reset(m);
     chip_power_on(m);
@@ -120,8 +153,10 @@ int emu_run(machine *m, uint64_t until)
     if (m->stop == EMU_RAN && !m->halted && m->cycles < m->until) {
         if (m->locked_up)
             idle_in_lock_up(m);
+        else if (m->architecture == ARMV8M)
+            (m->witness ? execute_v8m_witness : execute_v8m)(m);
         else
-            execute(m);
+            (m->witness ? execute_witness : execute)(m);
     }
     stop = m->stop;
     if (stop != EMU_RESET)
@@ -170,6 +205,18 @@ void machine_usb_noticed(machine *m)
 {
     if (m->stop_on_usb)
         want_stop(m, EMU_USB);
+}
+
+/* m33_timing: enum m33_timing. Others are the chip's. */
+void emu_set_switch(machine *m, const char *name, uint32_t value)
+{
+    if (strcmp(name, "m33_timing") == 0 && m->architecture == ARMV8M) {
+        m->m33_timing = value != M33_OPTIMISTIC;
+        code_changed(m, ROM_BASE, m->rom_bytes);           /* entries hold the cycles */
+        code_changed(m, XIP_BASE, m->flash_bytes);
+        code_changed(m, SRAM_BASE, m->sram_bytes);
+    } else if (!chip_set_switch(m, name, value))
+        machine_strict(m, "there is no switch named %s", name);
 }
 
 void emu_stop_on_usb(machine *m, int on) { m->stop_on_usb = on; }

@@ -6,17 +6,20 @@
  * Flash smaller than a window repeats in it, as on the board: the flash chip ignores the
  * address bits that it does not have. (The cache does see them: each mirror has its own lines.) */
 #include "core.h"
+#include "cycles_v8m.h"
+#include "witness.h"
 #include "xip.h"
 #include <string.h>
 
 enum { PPB_BASE = 0xe0000000, PPB_BYTES = 0x00100000, APB_REGION = 4 };
+enum { PERIPHERALS = 2, DEVICES = 5 };     /* bits 31:29 of the default memory map; 5 and above */
 
 /* ---- memories ---- */
 
 uint8_t *memory_at(const machine *m, uint32_t address, uint32_t *available)
 {
-    if (address - SRAM_BASE < SRAM_BYTES) {
-        *available = SRAM_BASE + SRAM_BYTES - address;
+    if (address - SRAM_BASE < m->sram_bytes) {
+        *available = SRAM_BASE + m->sram_bytes - address;
         return m->sram + (address - SRAM_BASE);
     }
     if (in_xip_windows(address)) {
@@ -24,8 +27,8 @@ uint8_t *memory_at(const machine *m, uint32_t address, uint32_t *available)
         *available = m->flash_bytes - offset;
         return m->flash + offset;
     }
-    if (address < ROM_BYTES) {
-        *available = ROM_BYTES - address;
+    if (address < m->rom_bytes) {
+        *available = m->rom_bytes - address;
         return m->rom + address;
     }
     return NULL;
@@ -33,13 +36,14 @@ uint8_t *memory_at(const machine *m, uint32_t address, uint32_t *available)
 
 bool is_writable(uint32_t address)
 {
-    return address - SRAM_BASE < SRAM_BYTES;
+    return address - SRAM_BASE < MAX_SRAM_BYTES;
 }
 
 /* ---- the core's accesses ---- */
 
-static bool fault(machine *m, const char *cause, uint32_t address)
+static bool fault(machine *m, enum v8m_fault_kind kind, const char *cause, uint32_t address)
 {
+    m->fault_kind = kind;
     m->fault_cause = cause;
     m->fault_address = address;
     return false;
@@ -47,27 +51,66 @@ static bool fault(machine *m, const char *cause, uint32_t address)
 
 static bool is_ppb(uint32_t address) { return address - PPB_BASE < PPB_BYTES; }
 
+/* ARMv8-M allows an unaligned access to what the default memory map calls normal memory, unless
+   CCR.UNALIGN_TRP is set (B8.1, B7.7). It is made a byte at a time; cycles_v8m.h has its cost. */
+static bool may_be_unaligned(const machine *m, uint32_t address)
+{
+    const uint32_t region = address >> 29;
+
+    return m->architecture == ARMV8M && !(m->ccr & CCR_UNALIGN_TRP) && region != PERIPHERALS
+           && region < DEVICES;
+}
+
+static bool read_unaligned(machine *m, uint32_t address, int size, uint32_t *value)
+{
+    uint32_t byte;
+
+    if (!may_be_unaligned(m, address))
+        return fault(m, FAULT_UNALIGNED, "unaligned load", address);
+    *value = 0;
+    for (int k = 0; k < size; k++) {
+        if (!core_read(m, address + (uint32_t)k, 1, &byte))
+            return false;
+        *value |= byte << 8 * k;
+    }
+    m->cycles += m33_cycles[COST_UNALIGNED][m->m33_timing];
+    return true;
+}
+
+static bool write_unaligned(machine *m, uint32_t address, int size, uint32_t value)
+{
+    if (!may_be_unaligned(m, address))
+        return fault(m, FAULT_UNALIGNED, "unaligned store", address);
+    for (int k = 0; k < size; k++)
+        if (!core_write(m, address + (uint32_t)k, 1, value >> 8 * k & 0xff))
+            return false;
+    m->cycles += m33_cycles[COST_UNALIGNED][m->m33_timing];
+    return true;
+}
+
 bool core_read(machine *m, uint32_t address, int size, uint32_t *value)
 {
     uint32_t available;
     const uint8_t *memory;
 
     if (address & (uint32_t)(size - 1))
-        return fault(m, "unaligned load", address);
+        return read_unaligned(m, address, size, value);
     memory = memory_at(m, address, &available);
     if (memory) {
         *value = 0;
         memcpy(value, memory, (size_t)size);
+        witness_bus_load(m, address, size);
         if (in_xip_windows(address))
             m->cycles += xip_window_access(m, address);
         return true;
     }
+    m->fault_kind = FAULT_PRECISERR;
     if (is_ppb(address))
         return ppb_read(m, address, size, BY_CORE, value);
     if (address >> 28 == APB_REGION)
         m->cycles += CYCLES_APB;
     return chip_read(m, address, size, value)
-           || fault(m, "load from an address that nothing answers", address);
+           || fault(m, FAULT_PRECISERR, "load from an address that nothing answers", address);
 }
 
 bool core_write(machine *m, uint32_t address, int size, uint32_t value)
@@ -76,23 +119,25 @@ bool core_write(machine *m, uint32_t address, int size, uint32_t value)
     uint8_t *memory;
 
     if (address & (uint32_t)(size - 1))
-        return fault(m, "unaligned store", address);
+        return write_unaligned(m, address, size, value);
     memory = memory_at(m, address, &available);
     if (memory) {
         if (is_writable(address)) {
             memcpy(memory, &value, (size_t)size);
+            witness_bus_store(m, address, size);
             forget_code(m, address - SRAM_BASE);
         } else {
             m->dropped_writes++;       /* ROM and flash ignore it; TinyUSB stores to address 0 */
         }
         return true;
     }
+    m->fault_kind = FAULT_PRECISERR;
     if (is_ppb(address))
         return ppb_write(m, address, size, BY_CORE, value);
     if (address >> 28 == APB_REGION)
         m->cycles += CYCLES_APB;
     return chip_write(m, address, size, value)
-           || fault(m, "store to an address that nothing answers", address);
+           || fault(m, FAULT_PRECISERR, "store to an address that nothing answers", address);
 }
 
 /* ---- accesses that take no time ---- */
@@ -113,11 +158,11 @@ void bus_store(machine *m, uint32_t address, int size, uint32_t value)
 
 decoded *code_slot(machine *m, uint32_t pc)
 {
-    if (pc - SRAM_BASE < SRAM_BYTES)
+    if (pc - SRAM_BASE < m->sram_bytes)
         return m->sram_code + ((pc - SRAM_BASE) >> 1);
     if (in_xip_windows(pc))
         return m->flash_code + ((pc & (m->flash_bytes - 1)) >> 1);
-    return pc < ROM_BYTES ? m->rom_code + (pc >> 1) : NULL;
+    return pc < m->rom_bytes ? m->rom_code + (pc >> 1) : NULL;
 }
 
 uint16_t fetch_halfword(const machine *m, uint32_t pc)
@@ -131,11 +176,11 @@ uint16_t fetch_halfword(const machine *m, uint32_t pc)
     return halfword;
 }
 
-/* From the entry before (it may be a 32-bit instruction that ends here) to the last touched
+/* From the first entry that depends on a touched halfword (see forget_code) to the last touched
    one. */
 static void forget_entries(decoded *code, uint32_t bytes, uint32_t offset, uint32_t length)
 {
-    const uint32_t first = offset >= 2 ? (offset >> 1) - 1 : 0;
+    const uint32_t first = offset >= 6 ? (offset >> 1) - 3 : 0;
     const uint32_t end = length < bytes - offset ? (offset + length + 1) >> 1 : bytes >> 1;
 
     memset(code + first, 0, (end - first) * sizeof *code);
@@ -145,10 +190,10 @@ void code_changed(machine *m, uint32_t address, uint32_t length)
 {
     if (length == 0)
         return;
-    if (address - SRAM_BASE < SRAM_BYTES)
-        forget_entries(m->sram_code, SRAM_BYTES, address - SRAM_BASE, length);
+    if (address - SRAM_BASE < m->sram_bytes)
+        forget_entries(m->sram_code, m->sram_bytes, address - SRAM_BASE, length);
     else if (in_xip_windows(address))
         forget_entries(m->flash_code, m->flash_bytes, address & (m->flash_bytes - 1), length);
-    else if (address < ROM_BYTES)
-        forget_entries(m->rom_code, ROM_BYTES, address, length);
+    else if (address < m->rom_bytes)
+        forget_entries(m->rom_code, m->rom_bytes, address, length);
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The RP2040 around its core: what the peripheral files share.
+/* A chip around its core: what the peripheral files share.
  *
- * One file per block, named after its chapter in the RP2040 data sheet; registers carry the data
- * sheet's names. Bits of a register are spelled in the file that gives them a meaning. */
+ * One file per block, named after its chapter in the data sheets; registers carry the data sheets'
+ * names. Bits of a register are spelled in the file that gives them a meaning. What the RP2040 and
+ * the RP2350 have alike is one file that takes what differs from struct model (model.h); rp2040.c
+ * and rp2350.c hold one each. Section numbers are of the RP2040 data sheet unless a file says
+ * otherwise. */
 #ifndef CHIP_H
 #define CHIP_H
 #include "machine.h"
 
 __extension__ typedef unsigned __int128 uint128;
 
-enum { XOSC_HZ = 12000000, ROSC_HZ = 6500000 };
+enum { XOSC_HZ = 12000000 };
 
 /* ---- registers and how they are written (data sheet 2.1.2, atomic register access) ---- */
 enum alias { ALIAS_NORMAL, ALIAS_XOR, ALIAS_SET, ALIAS_CLEAR };
@@ -34,34 +37,43 @@ static inline uint32_t flags_write(uint32_t old, uint32_t value, enum alias alia
 }
 
 /* ---- the address map ---- */
+/* Bytes rather than registers: the memory sees size and alignment of an access itself. */
+struct memory {
+    uint32_t bytes;
+    bool (*read)(machine *m, uint32_t offset, int size, uint32_t *value);   /* false: bus fault */
+    bool (*write)(machine *m, uint32_t offset, int size, uint32_t value);
+};
+
 typedef struct block block;
 struct block {
-    uint32_t base;
+    uint32_t base;              /* outside the APB; on it the place in the table says where */
     const char *name;
     int8_t reset_bit;           /* in RESETS.RESET, or NO_RESET */
-    uint8_t instance;           /* which PLL, which row of chip.plain */
+    uint8_t instance;           /* which PLL, which timer, which row of chip.plain */
     /* false: nobody modelled this register. No read function: nobody modelled this block. */
     bool (*read)(machine *m, const block *b, uint32_t offset, uint32_t *value);
     bool (*write)(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
     void (*reset)(machine *m, const block *b);
+    const struct memory *memory;        /* at the start of the block; NULL: registers only */
+    uint32_t bytes;             /* outside the APB; 0: a page of registers and its three aliases */
 };
-
-enum reset_bit {                /* data sheet 2.14.3 */
-    NO_RESET = -1,
-    RESET_ADC, RESET_BUSCTRL, RESET_DMA, RESET_I2C0, RESET_I2C1, RESET_IO_BANK0, RESET_IO_QSPI,
-    RESET_JTAG, RESET_PADS_BANK0, RESET_PADS_QSPI, RESET_PIO0, RESET_PIO1, RESET_PLL_SYS,
-    RESET_PLL_USB, RESET_PWM, RESET_RTC, RESET_SPI0, RESET_SPI1, RESET_SYSCFG, RESET_SYSINFO,
-    RESET_TBMAN, RESET_TIMER, RESET_UART0, RESET_UART1, RESET_USBCTRL,
-    RESET_BITS_ALL = 0x01ffffff
-};
-
-enum interrupt { IRQ_TIMER_0 = 0, IRQ_USBCTRL = 5 };
+enum { REGISTERS_BYTES = 0x1000, ALIASES_BYTES = 4 * REGISTERS_BYTES, WORD_OFFSET = 0xffc };
+enum { NO_RESET = -1 };
 
 enum plain_block {
     PLAIN_SYSINFO, PLAIN_SYSCFG, PLAIN_PSM, PLAIN_IO_BANK0, PLAIN_IO_QSPI, PLAIN_PADS_BANK0,
-    PLAIN_PADS_QSPI, PLAIN_BUSCTRL, PLAIN_ROSC, PLAIN_VREG_AND_CHIP_RESET, PLAIN_TBMAN,
-    PLAIN_BLOCKS, PLAIN_WORDS = 0x190 / 4
+    PLAIN_PADS_QSPI, PLAIN_BUSCTRL, PLAIN_ROSC, PLAIN_VREG_AND_CHIP_RESET, PLAIN_POWMAN,
+    PLAIN_TBMAN, PLAIN_BLOCKS, PLAIN_WORDS = 0x320 / 4
 };
+/* Equal registers in a row that are plain storage (plain.c); a row of count 0 ends a table. */
+struct registers {
+    uint32_t first, count;      /* byte offset of the first, how many words */
+    uint32_t writable, reset;
+    uint32_t ones;              /* read as 1 whatever was written */
+    uint32_t stride;            /* bytes from one to the next; 0: 4 */
+};
+
+enum { QSPI_PINS = 6 };         /* SCLK, SS, SD0 to SD3 */
 
 /* ---- state, one struct per block ---- */
 
@@ -82,8 +94,9 @@ enum { PLL_SYS, PLL_USB, PLLS };
 struct pll { uint32_t cs, pwr, fbdiv_int, prim; uint64_t lock_ns; };
 
 enum clock {
-    CLK_GPOUT0, CLK_GPOUT1, CLK_GPOUT2, CLK_GPOUT3, CLK_REF, CLK_SYS, CLK_PERI, CLK_USB, CLK_ADC,
-    CLK_RTC, CLOCKS
+    CLK_GPOUT0, CLK_GPOUT1, CLK_GPOUT2, CLK_GPOUT3, CLK_REF, CLK_SYS, CLK_PERI,
+    RP2040_CLK_USB, RP2040_CLK_ADC, RP2040_CLK_RTC,
+    RP2350_CLK_HSTX = RP2040_CLK_USB, RP2350_CLK_USB, RP2350_CLK_ADC, CLOCKS
 };
 struct clocks {
     uint32_t ctrl[CLOCKS], div[CLOCKS];
@@ -91,21 +104,29 @@ struct clocks {
     uint64_t ref_hz, sys_hz;
 };
 
+enum tick_generator {           /* in the order of the RP2350's TICKS; the RP2040 has WATCHDOG's */
+    TICK_PROC0, TICK_PROC1, TICK_TIMER0, TICK_TIMER1, TICK_WATCHDOG, TICK_RISCV, TICK_GENERATORS
+};
+struct ticker {
+    uint32_t cycles;            /* of clk_ref a tick, 0 to 511 */
+    bool enable;
+    uint64_t ticks, ref;        /* `ticks` had happened when clk_ref stood at `ref` */
+};
+
+enum { TIMERS = 2, TIMER_IRQS = 4 };
 struct timer {
     uint64_t count, tick;       /* the counter was `count` at tick `tick` */
     uint32_t latch_high, write_low;
     uint32_t alarm[4], armed, dbgpause, intr, inte, intf;
     uint64_t due[4];            /* full counter value at which an armed alarm fires */
     bool paused;
+    bool locked, counts_clk_sys;                /* RP2350: LOCKED and SOURCE */
 };
 
 struct watchdog {
     uint32_t ctrl, reason, scratch[8];
     uint32_t count;             /* counter value at tick `tick` */
     uint64_t tick;
-    uint32_t tick_cycles;       /* TICK: clk_ref cycles a tick, 0 to 511, ... */
-    bool tick_enable;
-    uint64_t ticks, tick_ref;   /* ... `ticks` had happened when clk_ref stood at `tick_ref` */
 };
 
 struct sio {
@@ -125,10 +146,28 @@ struct ssi {
     bool selected;              /* chip select is low */
     bool has_instruction;       /* enhanced formats: the instruction waits for its address */
     uint32_t instruction;
-    const char *xip_problem;    /* why flash can't be read through XIP now; NULL: it can */
+};
+
+enum { QMI_FIFO_DEPTH = 4, QMI_WINDOWS = 2, QMI_TRANSLATIONS = 8 };
+struct qmi_window { uint32_t timing, rfmt, rcmd, wfmt, wcmd; };
+struct qmi {
+    uint32_t direct_csr, atrans[QMI_TRANSLATIONS];
+    struct qmi_window window[QMI_WINDOWS];
+    uint32_t tx[QMI_FIFO_DEPTH], tx_count, rx[QMI_FIFO_DEPTH], rx_count;
+    bool shifting, selected;    /* a frame is on the wire; chip select is low */
+    uint32_t frame, received;   /* that frame, and what comes back with its last bit */
+    uint64_t frame_end;         /* cycle */
+    uint64_t misses_before, direct_reads;       /* reads in this set-up: qmi_xip.c */
 };
 
 struct xip_ctrl { uint32_t ctrl; uint64_t hit_base, acc_base; };
+
+enum { BOOTRAM_BYTES = 1024, ACCESSCTRL_WORDS = 0xec / 4 };
+struct bootram { uint8_t bytes[BOOTRAM_BYTES]; uint32_t write_once[2], locks; };
+struct accessctrl { uint32_t words[ACCESSCTRL_WORDS]; };
+
+struct dcp { uint64_t x, y, e; bool engaged; };     /* operands, status word (dcp.c) */
+struct rcp { uint64_t salt; bool has_salt; uint8_t count, random; };
 
 struct spi_flash {
     uint8_t unique_id[8];
@@ -150,23 +189,32 @@ struct usb {
     uint32_t main_ctrl, sof_wr, sof_rd, sie_ctrl, sie_status, int_ep_ctrl, buff_status;
     uint32_t buff_cpu_should_handle, ep_abort, ep_abort_done, ep_stall_arm, nak_poll;
     uint32_t ep_status_stall_nak, usb_muxing, usb_pwr, usbphy_direct, usbphy_direct_override;
-    uint32_t usbphy_trim, inte, intf;
+    uint32_t usbphy_trim, linestate_tuning, inte, intf;
     bool dev_sof, bus_reset, attached;
     uint32_t second_buffer;     /* double buffering: bit 2n + out: buffer 1 of endpoint n is next */
     uint32_t events;            /* enum emu_usb_event */
     uint64_t event_cycle;
 };
 
+/* ---- the chip ---- */
 struct chip {
+    const struct model *model;
     struct timebase time;
     struct resets resets;
     struct xosc xosc;
     struct pll pll[PLLS];
     struct clocks clocks;
-    struct timer timer;
+    struct ticker ticker[TICK_GENERATORS];
+    struct timer timer[TIMERS];
     struct watchdog watchdog;
     struct sio sio;
-    struct ssi ssi;
+    struct ssi ssi;             /* RP2040 */
+    struct qmi qmi;             /* RP2350 */
+    struct bootram bootram;
+    struct accessctrl accessctrl;
+    struct dcp dcp;
+    struct rcp rcp;
+    const char *xip_problem;    /* why flash can't be read through XIP now; NULL: it can */
     struct xip_ctrl xip;
     struct spi_flash spi_flash;
     struct usb usb;
@@ -176,8 +224,10 @@ struct chip {
     char boot_state[160], why_not[160];
 };
 
-/* ---- rp2040.c ---- */
-void rp2040_reset_blocks(machine *m, uint32_t reset_bits);   /* registers to their reset values */
+/* ---- chip.c ---- */
+enum { APB_BASE = 0x40000000 };
+void chip_reset_blocks(machine *m, uint32_t reset_bits);    /* registers to their reset values */
+void chip_not_modelled(machine *m, const char *access, const char *name, uint32_t address);
 
 /* ---- timebase.c ---- */
 void timebase_start(struct timebase *t, uint64_t cycle, uint64_t sys_hz, uint64_t ref_hz);
@@ -196,7 +246,7 @@ void resets_release(machine *m, uint32_t reset_bits);
 /* ---- oscillators.c ---- */
 bool xosc_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
 bool xosc_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
-void xosc_reset(machine *m);
+void xosc_reset(machine *m, const block *b);
 bool xosc_stable(const machine *m);
 bool rosc_running(const machine *m);
 bool pll_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
@@ -209,43 +259,72 @@ uint64_t pll_hz(const machine *m, int which);               /* 0 without power t
 /* ---- clocks.c ---- */
 bool clocks_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
 bool clocks_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
-void clocks_reset(machine *m);
+void clocks_reset(machine *m, const block *b);
 void clocks_changed(machine *m);                            /* a source or mux is not as before */
-uint64_t clocks_hz(const machine *m, enum clock which);     /* PERI, USB, ADC, RTC; 0: stopped */
+uint64_t clocks_hz(const machine *m, enum clock which);     /* PERI and up; 0: stopped */
 
 /* ---- timer.c ---- */
 bool timer_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
 bool timer_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
 void timer_reset(machine *m, const block *b);
-uint32_t timer_irq_lines(machine *m);
-uint64_t timer_next_event(const machine *m);
+uint32_t timer_irq_lines(machine *m, unsigned which);
+uint64_t timer_next_event(const machine *m, unsigned which);
+
+/* ---- ticks.c ---- */
+bool ticks_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool ticks_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void ticks_reset(machine *m, const block *b);
+uint64_t ticks_count(const machine *m, enum tick_generator which);      /* since power-on */
+uint64_t ticks_cycle_of(const machine *m, enum tick_generator which, uint64_t tick);
+bool ticks_running(const machine *m, enum tick_generator which);
+uint32_t ticks_remaining(const machine *m, enum tick_generator which);  /* clk_ref to the next */
+void ticks_set(machine *m, enum tick_generator which, uint32_t cycles, bool enable);
 
 /* ---- watchdog.c ---- */
 bool watchdog_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
 bool watchdog_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
 void watchdog_power_on(machine *m);
-void watchdog_reset(machine *m);
+void watchdog_reset(machine *m, const block *b);
 void watchdog_update(machine *m);                           /* requests the reset when it expires */
 uint64_t watchdog_next_event(const machine *m);
-uint64_t watchdog_ticks(const machine *m);                  /* since power-on; clocks the TIMER */
-uint64_t watchdog_cycle_of_tick(const machine *m, uint64_t tick);
 
-/* ---- sio.c ---- */
-bool sio_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
-bool sio_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
-void sio_reset(machine *m);
+/* ---- sio.c; sio_divider.c and sio_gpio_rp2040 for the RP2040's registers ---- */
+bool sio_rp2040_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool sio_rp2040_write(machine *m, const block *b, uint32_t offset, uint32_t value,
+                      enum alias alias);
+bool sio_rp2350_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool sio_rp2350_write(machine *m, const block *b, uint32_t offset, uint32_t value,
+                      enum alias alias);
+void sio_reset(machine *m, const block *b);
+bool sio_divider_read(machine *m, uint32_t offset, uint32_t *value);
+bool sio_divider_write(machine *m, uint32_t offset, uint32_t value);
+uint32_t sio_gpio_in(const machine *m, bool high);
 
-/* ---- ssi.c, xip_ctrl.c, spi_flash.c ---- */
+/* ---- ssi.c, qmi.c, xip_ctrl.c, spi_flash.c ---- */
 bool ssi_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
 bool ssi_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
 void ssi_reset(machine *m);
-void ssi_pins_changed(machine *m);                          /* IO_QSPI, PADS_QSPI or their resets */
-void ssi_init_spi(machine *m);                              /* as the boot ROM's flash_init_spi */
-void ssi_enter_cmd_xip(machine *m);                         /* as the boot ROM's function */
-bool ssi_serial_ready(const machine *m);                    /* single bytes reach the flash */
+void ssi_pins_changed(machine *m);
+void ssi_exit_xip(machine *m);
+void ssi_enter_cmd_xip(machine *m);
+void ssi_flush(machine *m);
+bool ssi_serial_ready(const machine *m);
+bool qmi_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool qmi_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void qmi_reset(machine *m);
+void qmi_pins_changed(machine *m);
+void qmi_exit_xip(machine *m);
+void qmi_enter_cmd_xip(machine *m);
+void qmi_flush(machine *m);
+bool qmi_serial_ready(const machine *m);
+void qmi_check_cost(machine *m);                            /* against the switch */
+enum xip_read_mode { XIP_03H_SERIAL, XIP_0BH_SERIAL, XIP_BBH_DUAL, XIP_EBH_QUAD, XIP_READ_MODES };
+void qmi_select_read_mode(machine *m, enum xip_read_mode mode, uint32_t clkdiv);
+extern const struct memory QMI_UNCACHED, XIP_MAINTENANCE;
+bool flash_pins_connected(const machine *m);                /* of the QSPI, to SSI or QMI */
 bool xip_ctrl_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
 bool xip_ctrl_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
-void xip_ctrl_reset(machine *m);
+void xip_ctrl_reset(machine *m, const block *b);
 void xip_ctrl_flush(machine *m);                            /* as flash_flush_cache of the ROM */
 void spi_flash_power_on(machine *m);
 void spi_flash_select(machine *m);
@@ -260,8 +339,7 @@ bool spi_flash_mode_is_continuous(uint8_t mode);
 bool usb_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
 bool usb_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
 void usb_reset(machine *m, const block *b);
-bool usb_dpram_read(machine *m, uint32_t offset, int size, uint32_t *value);
-bool usb_dpram_write(machine *m, uint32_t offset, int size, uint32_t value);
+extern const struct memory USB_DPRAM;
 bool usb_irq_line(const machine *m);
 void usb_attachment_changed(machine *m);                    /* look again whether a host sees us */
 void usb_notice(machine *m, uint32_t events);
@@ -271,17 +349,20 @@ bool plain_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
 bool plain_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
 void plain_reset(machine *m, const block *b);
 
-/* ---- rom.c, rom_functions.c ---- */
-enum {                          /* BKPT numbers of the stubs */
-    ROM_FIRST_FUNCTION = 0x10, ROM_FIRST_FLOAT = 0x40, ROM_FIRST_DOUBLE = 0x60, ROM_FLOATS = 0x20
-};
-void rom_build(machine *m);
+
+/* ---- bootram.c, accessctrl.c, powman.c: RP2350 ---- */
+bool bootram_read(machine *m, const block *b, uint32_t offset, uint32_t *value);
+bool bootram_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void bootram_reset(machine *m, const block *b);
+extern const struct memory BOOTRAM, ACCESSCTRL;
+bool powman_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias);
+void accessctrl_reset(machine *m, const block *b);
+
+/* ---- coprocessors.c, rom_*.c ---- */
+bool rp2350_coprocessor(machine *m, uint32_t instruction);
 void rom_reset_vector(machine *m);
-void rom_enter_bootsel(machine *m, const char *why);
-void rom_function(machine *m, uint32_t number);
-void rom_function_code(uint32_t number, char code[2]);
-uint32_t rom_functions(void);                               /* how many */
-void rom_flash_connect(machine *m);                         /* IF */
-void rom_flash_exit_xip(machine *m);                        /* EX */
-void rom_flash_flush_cache(machine *m);                     /* FC */
+void rom_rp2040_build(machine *m);
+void rom_rp2040_call(machine *m, uint32_t number);
+void rom_rp2350_build(machine *m);
+void rom_rp2350_call(machine *m, uint32_t number);
 #endif

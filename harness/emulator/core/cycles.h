@@ -7,6 +7,7 @@
 #define CYCLES_H
 
 enum {
+    CYCLES_FREE = 0,            /* entries that are no instruction */
     CYCLES_ALU = 1,             /* MOV ADD ADC SUB SBC RSB CMP CMN AND EOR ORR BIC MVN TST, ADR */
     CYCLES_MUL = 1,             /* MULS with the fast multiplier (32 with the small one) */
     CYCLES_SHIFT = 1,           /* LSL LSR ASR ROR */

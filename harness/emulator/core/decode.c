@@ -1,44 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoder: one or two halfwords to an operation and its operands, in the order of the encoding
- * tables of the ARMv6-M Architecture Reference Manual, chapter A5. Every encoding that ARMv6-M
- * does not define (CBZ, IT, the 32-bit instructions of ARMv7-M and ARMv8-M) is UNDEFINED; an
- * encoding that the manual calls UNPREDICTABLE is told apart, because there no two chips need
- * to agree. */
-#include "core.h"
+/* Decoder of ARMv6-M, and of the 16-bit instructions that ARMv8-M shares with it: one or two
+ * halfwords to an operation and its operands, in the order of the encoding tables of the ARMv6-M
+ * Architecture Reference Manual, chapter A5. Every encoding that ARMv6-M does not define (CBZ, IT,
+ * the 32-bit instructions of ARMv7-M and ARMv8-M) is UNDEFINED; an encoding that the manual calls
+ * UNPREDICTABLE is told apart, because there no two chips need to agree. */
+#include "decode.h"
 
-static uint32_t bits(uint32_t value, int high, int low)
-{
-    return value >> low & ((2u << (high - low)) - 1);
-}
-
-static int32_t sign_extend(uint32_t value, int width)
-{
-    return (int32_t)(value << (32 - width)) >> (32 - width);
-}
-
-/* Distance from the instruction to a word-aligned pc plus `offset`: Align(PC, 4) + offset - pc. */
-static int32_t from_aligned_pc(uint32_t pc, uint32_t offset)
-{
-    return (int32_t)(((pc + 4) & ~3u) - pc + offset);
-}
-
-static enum operation with_cycles(decoded *d, enum operation operation)
-{
-    static const uint8_t base_cycles[OPERATIONS] = {
-#define X(name, cycles) [OP_##name] = (cycles),
-        FOR_EACH_OPERATION(X)
-#undef X
-    };
-    d->cycles = base_cycles[operation];
-    return operation;
-}
-
-/* LDM, STM, PUSH, POP: one more cycle for each register of the list. */
+/* LDM, STM, PUSH, POP */
 static enum operation with_list(decoded *d, enum operation operation, uint32_t list)
 {
-    with_cycles(d, list ? operation : OP_UNPREDICTABLE);
     d->imm = (int32_t)list;
-    d->cycles += (uint8_t)__builtin_popcount(list);
     return list ? operation : OP_UNPREDICTABLE;
 }
 
@@ -231,7 +202,7 @@ static enum operation thirty_two_bit(uint16_t i, uint16_t j, decoded *d)
 }
 
 /* A5.1 and A5.2: by bits 15:10 */
-static enum operation sixteen_bit(uint32_t pc, uint16_t i, decoded *d)
+enum operation decode_16_bit(uint32_t pc, uint16_t i, decoded *d)
 {
     const uint32_t opcode = bits(i, 15, 10);
 
@@ -268,11 +239,28 @@ static enum operation sixteen_bit(uint32_t pc, uint16_t i, decoded *d)
     return d->imm ? OP_B : OP_B_SELF;
 }
 
+/* LDM, STM, PUSH, POP: one more cycle for each register of the list. */
+static uint8_t base_cycles(enum operation operation, const decoded *d)
+{
+    static const uint8_t cycles_of[OPERATIONS] = {
+#define X(name, cost, reads) [OP_##name] = CYCLES_##cost,
+        FOR_EACH_OPERATION(X)
+#undef X
+    };
+    switch (operation) {
+    case OP_PUSH: case OP_POP: case OP_POP_PC: case OP_STM: case OP_LDM:
+        return (uint8_t)(cycles_of[operation] + __builtin_popcount((uint32_t)d->imm));
+    default:
+        return cycles_of[operation];
+    }
+}
+
 enum operation decode(uint32_t pc, uint16_t first, uint16_t second, decoded *d)
 {
     enum operation operation;
 
     *d = (decoded) { 0 };
-    operation = is_32_bit(first) ? thirty_two_bit(first, second, d) : sixteen_bit(pc, first, d);
-    return d->cycles ? operation : with_cycles(d, operation);
+    operation = is_32_bit(first) ? thirty_two_bit(first, second, d) : decode_16_bit(pc, first, d);
+    d->cycles = base_cycles(operation, d);
+    return operation;
 }

@@ -2,8 +2,9 @@
 /* The one interface of the emulator core: a chip with its flash, driven by an absolute cycle count.
  *
  * Everything above it (debug probe, USB host, serial port) is Python and calls these functions
- * through ctypes. Nothing here allocates after emu_new, nothing reads a clock of the host: the same
- * image and the same calls give the same bytes and cycles on any machine, at any slicing. */
+ * through ctypes. Nothing but the witness allocates after emu_new, nothing reads a clock of the
+ * host: the same image and the same calls give the same bytes and cycles on any machine, at any
+ * slicing. */
 #ifndef EMU_H
 #define EMU_H
 #include <stdint.h>
@@ -35,7 +36,7 @@ enum emu_counter {
     EMU_TIME_NS            /* emulated time since power-on */
 };
 
-machine *emu_new(const char *chip, uint32_t flash_bytes);   /* "rp2040"; NULL if unknown. Flash 0xFF */
+machine *emu_new(const char *chip, uint32_t flash_bytes);   /* "rp2040", "rp2350"; NULL if unknown. Flash 0xFF */
 void emu_free(machine *);
 void emu_power_on(machine *);      /* SRAM cleared, every register at its power-on value */
 void emu_reset(machine *);         /* system reset: SRAM and flash keep their bytes, debug registers theirs */
@@ -44,7 +45,7 @@ void emu_stop_on_usb(machine *, int on);
 uint64_t emu_counter(const machine *, int which);
 const char *emu_message(const machine *);         /* text of the last EMU_STRICT / EMU_LOCKUP */
 void emu_clear_message(machine *);
-const char *emu_last_fault(const machine *);      /* cause, address, pc, cycle of the latest HardFault */
+const char *emu_last_fault(const machine *);      /* cause, address, pc, cycle of the latest fault */
 
 void emu_set_unique_id(machine *, const uint8_t id[8]);     /* what the flash answers to 4Bh */
 void emu_set_switch(machine *, const char *name, uint32_t v);/* named options, see emulator docs */
@@ -61,7 +62,7 @@ int emu_bus_read(machine *, uint32_t address, int size, uint32_t *value);
 int emu_bus_write(machine *, uint32_t address, int size, uint32_t value);
 int emu_bus_read_block(machine *, uint32_t address, uint8_t *to, uint32_t length);
 int emu_bus_write_block(machine *, uint32_t address, const uint8_t *from, uint32_t length);
-uint32_t emu_register(const machine *, int n);              /* r0-r15, 16 = xPSR, 17 = MSP, 18 = PSP, 20 = CFBP (CONTROL, PRIMASK) */
+uint32_t emu_register(const machine *, int n);              /* by DCRSR.REGSEL: r0-r15, 16 = xPSR, 17 = MSP, 18 = PSP, 20 = CONTROL and masks, ... */
 void emu_set_register(machine *, int n, uint32_t value);
 
 /* USB, from the host's end of the cable. */
@@ -76,6 +77,46 @@ enum { EMU_USB_NAK = -1, EMU_USB_STALL = -2 };
 int emu_usb_in(machine *, int endpoint, uint8_t *to, int *data_pid);            /* bytes, or NAK, STALL */
 int emu_usb_out(machine *, int endpoint, const uint8_t *from, int length, int data_pid);
 void emu_usb_sof(machine *, int frame);
+
+/* The witness (witness.c): what the core itself does to SRAM while a window is open. It costs no cycle;
+ * without emu_witness_start it costs nothing at all. A window opens where the function at `begin`
+ * returns and closes where the one at `end` is entered, any number of times, or by emu_witness_open and
+ * _close. Accesses of the debug port and of ROM functions are not seen. */
+enum { EMU_WITNESS_ZONES = 8 };                             /* zone 0: whatever is in no other one */
+enum emu_witness_role {
+    EMU_WITNESS_INPUT = 1,  /* holds what the code is to read when a window opens */
+    EMU_WITNESS_OUTPUT = 2  /* each store to a byte of it is progress by one */
+};
+struct emu_witness_access { uint64_t cycle, progress; uint32_t address, pc; };
+struct emu_witness_writer { uint64_t cycle; uint32_t pc; };
+struct emu_witness_extent { uint32_t count, first, end; };  /* bytes: how many, lowest, highest + 1 */
+struct emu_witness_zone {
+    struct emu_witness_extent written;     /* by a store, whatever the value */
+    struct emu_witness_extent changed;     /* holding another value at the end than at the beginning */
+    struct emu_witness_extent unwritten;   /* read, but neither input nor written before */
+    struct emu_witness_access first_store, first_unwritten;
+    uint32_t unexplained;                  /* changed, but not by a store of the core */
+};
+struct emu_witness_window {
+    uint64_t opened, closed;               /* cycles */
+    struct emu_witness_zone zones[EMU_WITNESS_ZONES];
+    uint32_t collisions;                   /* input bytes written, and then read for their old value */
+    struct emu_witness_access overwritten; /* of these the one written first: the store, ... */
+    struct emu_witness_access last_read;   /* ... and the last load of it */
+    uint32_t lowest_sp;                    /* at a store */
+};
+/* begin, end: addresses of functions, 0 for none. Windows, zones and roles begin anew. -1: no memory */
+int emu_witness_start(machine *, uint32_t begin, uint32_t end);
+void emu_witness_stop(machine *);
+void emu_witness_zone(machine *, int zone, uint32_t address, uint32_t length);
+void emu_witness_role(machine *, uint32_t address, uint32_t length, int roles);
+void emu_witness_open(machine *);                                   /* now */
+void emu_witness_close(machine *);
+int emu_witness_is_open(const machine *);
+uint32_t emu_witness_windows(const machine *);                      /* closed since emu_witness_start */
+const struct emu_witness_window *emu_witness_window(const machine *, uint32_t number);
+uint8_t *emu_witness_shadow(machine *);    /* of the latest window: flags (witness.h) of each byte of SRAM */
+const struct emu_witness_writer *emu_witness_writer(const machine *, uint32_t address);    /* last; NULL */
 
 #pragma GCC visibility pop
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instructions of ARMv6-M, to be read beside chapter A6.7 of the Architecture Reference
- * Manual; the order is that of the encoding tables (instructions.h). Names are the manual's:
- * RD, RN, RM are R[d] (also R[t], R[dn]), R[n], R[m]; AddWithCarry, BXWritePC and BranchTo are
- * its pseudocode.
+/* The instructions of ARMv6-M: those that ARMv8-M shares are in thumb16.h, here are the flow, what
+ * enters or leaves exceptions, special registers, and the 32-bit instructions. BXWritePC and
+ * BranchTo are the pseudocode of the Architecture Reference Manual.
  *
  * Threaded code: decode.c turns a halfword into an entry that names its handler; each handler
  * ends in a jump to the next one. Interrupts, host stops and the end of a run are looked for
@@ -10,17 +9,40 @@
  * and the cycle count there does not depend on how the run is cut into pieces. */
 #include "threaded.h"
 
+/* No stack limit; an unaligned word of a register list faults by itself. */
+#define STACK_LIMIT(sp) ((void)0)
+#define WORDS_AT(address) ((void)0)
+
+static void decode_into(machine *m, uint32_t pc, decoded *entry, const int32_t *handler_of)
+{
+    const uint16_t first = fetch_halfword(m, pc);
+    const uint16_t second = is_32_bit(first) ? fetch_halfword(m, pc + 2) : 0;
+    enum operation operation = decode(pc, first, second, entry);
+
+    if (breakpoint_at(m, pc)) {
+        operation = OP_BREAKPOINT;
+        entry->cycles = 0;
+    }
+    entry->handler = handler_of[operation];
+    if (pc - SRAM_BASE < m->sram_bytes) {
+        m->sram_has_code[(pc - SRAM_BASE) >> 8] = 1;
+        if (pc + 2 - SRAM_BASE < m->sram_bytes)               /* where the second half lies */
+            m->sram_has_code[(pc + 2 - SRAM_BASE) >> 8] = 1;
+    }
+}
+
 __attribute__((noinline)) void execute(machine *m)
 {
     static const int32_t handler_of[OPERATIONS] = {
-#define X(name, cycles) [OP_##name] = &&op_##name - &&op_DECODE,
+#define X(name, cost, reads) [OP_##name] = &&op_##name - &&op_DECODE,
         FOR_EACH_OPERATION(X)
 #undef X
     };
+    enum { taken = CYCLES_TAKEN, sio_saves = CYCLES_SIO_SAVES };
     uint32_t *const r = m->r;
     uint8_t *const sram = m->sram, *const sram_has_code = m->sram_has_code;
     const uint8_t *const flash = m->flash;
-    const uint32_t flash_bytes = m->flash_bytes;
+    const uint32_t flash_bytes = m->flash_bytes, sram_bytes = m->sram_bytes;
     uint32_t pc, n, z, c, v, target;
     uint64_t cycles, instructions, limit;
     uint32_t line_end;                 /* first address in need of the next XIP line, if any */
@@ -44,9 +66,9 @@ jump:
     } else {
         m->fetch_line = NO_LINE;
         line_end = UINT32_MAX;
-        if (pc - SRAM_BASE < SRAM_BYTES)
+        if (pc - SRAM_BASE < sram_bytes)
             i = m->sram_code + ((pc - SRAM_BASE) >> 1);
-        else if (pc < ROM_BYTES)
+        else if (pc < m->rom_bytes)
             i = m->rom_code + (pc >> 1);
         else
             FAULT("execution from a region that is execute-never or empty", pc);
@@ -54,8 +76,8 @@ jump:
     DISPATCH();
 
 next_line:
-    cycles += fetch_wait(m, pc);
-    line_end = pc + XIP_LINE_BYTES;
+    cycles += fetch_wait(m, line_end);
+    line_end += XIP_LINE_BYTES;
     DISPATCH();
 
 op_DECODE:                             /* also reached behind the end of a memory */
@@ -92,45 +114,9 @@ fault:                                 /* synchronous: the instruction itself is
     hard_fault(m, pc);
     goto resume;
 
-/* A5.2.1 shift (immediate), add, subtract, move, and compare */
-op_MOVS_REG: RESULT(RM);
-op_LSLS_IMM: c = RM >> (32 - IMM) & 1; RESULT(RM << IMM);
-op_LSRS_IMM: c = RM >> (IMM - 1) & 1; RESULT(IMM == 32 ? 0 : RM >> IMM);
-op_ASRS_IMM:
-    c = RM >> (IMM - 1) & 1;
-    RESULT((uint32_t)((int32_t)RM >> (IMM == 32 ? 31 : IMM)));
-op_ADDS_REG: RESULT(add_with_carry(RN, RM, 0, &c, &v));
-op_SUBS_REG: RESULT(add_with_carry(RN, ~RM, 1, &c, &v));
-op_ADDS_IMM: RESULT(add_with_carry(RN, IMM, 0, &c, &v));
-op_SUBS_IMM: RESULT(add_with_carry(RN, ~IMM, 1, &c, &v));
-op_MOVS_IMM: RESULT(IMM);
-op_CMP_IMM: SET_NZ(add_with_carry(RN, ~IMM, 1, &c, &v)); NEXT();
+#include "thumb16.h"
 
-/* A5.2.2 data processing */
-op_ANDS: RESULT(RN & RM);
-op_EORS: RESULT(RN ^ RM);
-op_LSLS_REG: RESULT(lsl_c(RN, RM & 0xff, &c));
-op_LSRS_REG: RESULT(lsr_c(RN, RM & 0xff, &c));
-op_ASRS_REG: RESULT(asr_c(RN, RM & 0xff, &c));
-op_ADCS: RESULT(add_with_carry(RN, RM, c, &c, &v));
-op_SBCS: RESULT(add_with_carry(RN, ~RM, c, &c, &v));
-op_RORS: RESULT(ror_c(RN, RM & 0xff, &c));
-op_TST: SET_NZ(RN & RM); NEXT();
-op_RSBS: RESULT(add_with_carry(~RM, 0, 1, &c, &v));
-op_CMP_REG: SET_NZ(add_with_carry(RN, ~RM, 1, &c, &v)); NEXT();
-op_CMN: SET_NZ(add_with_carry(RN, RM, 0, &c, &v)); NEXT();
-op_ORRS: RESULT(RN | RM);
-op_MULS: RESULT(RN * RM);
-op_BICS: RESULT(RN & ~RM);
-op_MVNS: RESULT(~RM);
-
-/* A5.2.3 special data instructions and branch and exchange; reading the PC gives pc + 4 */
-op_ADD_HIGH: RD += i->rm == PC ? pc + 4 : RM; NEXT();
-op_ADD_SP: r[SP] = (r[SP] + (i->rm == PC ? pc + 4 : RM)) & ~3u; NEXT();
-op_ADD_PC: BRANCH_TO((pc + 4 + RM) & ~1u);
-op_MOV_HIGH: RD = i->rm == PC ? pc + 4 : RM; NEXT();
-op_MOV_SP: r[SP] = (i->rm == PC ? pc + 4 : RM) & ~3u; NEXT();
-op_MOV_PC: BRANCH_TO((i->rm == PC ? pc + 4 : RM) & ~1u);
+/* A5.2.3 branch and exchange */
 op_BX:
     target = RM;
 bx_write_pc:                           /* BXWritePC(): also POP {..., pc} */
@@ -152,59 +138,13 @@ op_BLX:
     r[LR] = (pc + 2) | 1;
     goto blx_write_pc;
 
-/* A5.1 load from literal pool; A5.2.4 load/store single data item */
-op_LDR_LITERAL: LDR(uint32_t, pc + IMM, RD); NEXT();
-op_STR_REG: STR(uint32_t, RN + RM, RD); NEXT();
-op_STRH_REG: STR(uint16_t, RN + RM, RD); NEXT();
-op_STRB_REG: STR(uint8_t, RN + RM, RD); NEXT();
-op_LDRSB_REG: LDR(int8_t, RN + RM, RD); NEXT();
-op_LDR_REG: LDR(uint32_t, RN + RM, RD); NEXT();
-op_LDRH_REG: LDR(uint16_t, RN + RM, RD); NEXT();
-op_LDRB_REG: LDR(uint8_t, RN + RM, RD); NEXT();
-op_LDRSH_REG: LDR(int16_t, RN + RM, RD); NEXT();
-op_STR_IMM: STR(uint32_t, RN + IMM, RD); NEXT();
-op_LDR_IMM: LDR(uint32_t, RN + IMM, RD); NEXT();
-op_STRB_IMM: STR(uint8_t, RN + IMM, RD); NEXT();
-op_LDRB_IMM: LDR(uint8_t, RN + IMM, RD); NEXT();
-op_STRH_IMM: STR(uint16_t, RN + IMM, RD); NEXT();
-op_LDRH_IMM: LDR(uint16_t, RN + IMM, RD); NEXT();
-
-/* A5.1 PC- and SP-relative address; A5.2.5 miscellaneous 16-bit instructions */
-op_ADR: RD = pc + IMM; NEXT();
-op_ADD_SP_IMM: RD = r[SP] + IMM; NEXT();
-op_ADJUST_SP: r[SP] += IMM; NEXT();
-op_SXTH: RD = (uint32_t)(int16_t)RM; NEXT();
-op_SXTB: RD = (uint32_t)(int8_t)RM; NEXT();
-op_UXTH: RD = (uint16_t)RM; NEXT();
-op_UXTB: RD = (uint8_t)RM; NEXT();
-op_PUSH: {
-    const uint32_t bottom = r[SP] - 4 * (uint32_t)__builtin_popcount(IMM);
-    uint32_t address = bottom;
-    FOR_EACH_REGISTER(k, IMM) {
-        STORE_WORD(address, r[k]);
-        address += 4;
-    }
-    r[SP] = bottom;
-    NEXT();
-}
+/* A5.2.5 miscellaneous 16-bit instructions */
 op_CPS:                                /* ignored in unprivileged code; CPSIE lets interrupts in */
     if (is_privileged(m))
         m->primask = IMM;
     if (!m->primask)
         limit = 0;
     BRANCH_TO(pc + 2);
-op_REV: RD = __builtin_bswap32(RM); NEXT();
-op_REV16: RD = rotate_right(__builtin_bswap32(RM), 16); NEXT();
-op_REVSH: RD = (uint32_t)(int16_t)__builtin_bswap16((uint16_t)RM); NEXT();
-op_POP: {
-    uint32_t address = r[SP];
-    FOR_EACH_REGISTER(k, IMM) {
-        LOAD_WORD(address, r[k]);
-        address += 4;
-    }
-    r[SP] = address;
-    NEXT();
-}
 op_POP_PC: {
     uint32_t address = r[SP];
     FOR_EACH_REGISTER(k, IMM & 0xff) {
@@ -217,7 +157,7 @@ op_POP_PC: {
 }
 op_BKPT:                               /* in the ROM, the stub of a function of the chip */
     SAVE();
-    if (pc < ROM_BYTES) {
+    if (pc < m->rom_bytes) {
         chip_rom_call(m, IMM);
         LOAD();
         target = r[LR];
@@ -227,73 +167,10 @@ op_BKPT:                               /* in the ROM, the stub of a function of 
         FAULT("BKPT without a debugger", pc);
     debug_halt(m, DFSR_BKPT);
     goto resume;
-op_NOP: NEXT();
-op_WFE:
-    if (m->event) {
-        m->event = false;
-        NEXT();
-    }
-    m->sleeping = m->in_wfe = true;
-    limit = 0;
-    BRANCH_TO(pc + 2);
-op_WFI:
-    m->sleeping = true;
-    m->in_wfe = false;
-    limit = 0;
-    BRANCH_TO(pc + 2);
-op_SEV: m->event = true; NEXT();
-
-/* A5.1 store and load multiple. LDM writes the base back unless it is in the list; until all loads
-   are done the base keeps its value, so that a faulting LDM can be seen and run again. */
-op_STM: {
-    uint32_t address = RN;
-    FOR_EACH_REGISTER(k, IMM) {
-        STORE_WORD(address, r[k]);
-        address += 4;
-    }
-    RN = address;
-    NEXT();
-}
-op_LDM: {
-    uint32_t address = RN, base = RN + 4 * (uint32_t)__builtin_popcount(IMM);
-    FOR_EACH_REGISTER(k, IMM) {
-        if (k == i->rn)
-            LOAD_WORD(address, base);
-        else
-            LOAD_WORD(address, r[k]);
-        address += 4;
-    }
-    RN = base;
-    NEXT();
-}
-
-/* A5.2.6 conditional branch, and supervisor call; conditions as in A6.3 */
-op_BEQ: BRANCH_IF(z == 0);
-op_BNE: BRANCH_IF(z != 0);
-op_BCS: BRANCH_IF(c);
-op_BCC: BRANCH_IF(!c);
-op_BMI: BRANCH_IF(n >> 31);
-op_BPL: BRANCH_IF(!(n >> 31));
-op_BVS: BRANCH_IF(v);
-op_BVC: BRANCH_IF(!v);
-op_BHI: BRANCH_IF(c && z != 0);
-op_BLS: BRANCH_IF(!c || z == 0);
-op_BGE: BRANCH_IF(n >> 31 == v);
-op_BLT: BRANCH_IF(n >> 31 != v);
-op_BGT: BRANCH_IF(z != 0 && n >> 31 == v);
-op_BLE: BRANCH_IF(z == 0 || n >> 31 != v);
 op_SVC:
     SAVE();
     supervisor_call(m, pc);
     goto resume;
-op_B: BRANCH_TO(pc + IMM);
-op_B_SELF:                             /* all rounds up to the first that would look up, at once */
-    if (cycles < limit) {
-        const uint64_t rounds = (limit - cycles + CYCLES_B - 1) / CYCLES_B;
-        cycles += rounds * CYCLES_B;
-        instructions += rounds;
-    }
-    goto jump;
 
 /* A5.3 32-bit instructions. MSR and the barriers let pending interrupts in. */
 op_BL:

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock sources: XOSC, ROSC and the two PLLs (RP2040 data sheet 2.16, 2.17, 2.18).
+/* The clock sources: XOSC, ROSC and the two PLLs (RP2040 data sheet 2.16, 2.17, 2.18; RP2350 data
+ * sheet 8.2, 8.3, 8.6).
  *
- * The crystal of a Pico is 12 MHz. The ring oscillator is taken as its nominal 6.5 MHz; on silicon
- * it is anything from 1.8 to 12 MHz, so nothing that is timed may run from it. A PLL locks 40 us
- * after it is powered, about what the data sheet allows for; nothing may depend on the figure. */
-#include "chip.h"
+ * The crystal of a Pico is 12 MHz. The ring oscillator is taken as its nominal 6.5 MHz (RP2040) or
+ * 11 MHz (RP2350); on silicon it is 1.8 to 12 MHz on the one and varies on the other, so nothing
+ * that is timed may run from it. A PLL locks 40 us after it is powered, about what the data sheets
+ * allow for; nothing may depend on the figure.
+ */
+#include "model.h"
 
 /* ---- XOSC ---- */
 enum { XOSC_CTRL = 0x00, XOSC_STATUS = 0x04, XOSC_STARTUP = 0x0c };
 enum {
     XOSC_ENABLE_SHIFT = 12, XOSC_ENABLE = 0xfab, XOSC_DISABLE = 0xd1e, FREQ_RANGE_1_15MHZ = 0xaa0,
     XOSC_STATUS_ENABLED = 1 << 12, XOSC_STATUS_BADWRITE = 1 << 24,
-    XOSC_CTRL_BITS = 0x00ffffff, XOSC_STARTUP_BITS = 0x00103fff, XOSC_STARTUP_RESET = 0x000000c4,
+    XOSC_CTRL_BITS = 0x00ffffff, XOSC_STARTUP_BITS = 0x00103fff,
     STARTUP_DELAY = 0x3fff, STARTUP_X4 = 1 << 20, STARTUP_CYCLES_PER_COUNT = 256
 };
 #define STATUS_STABLE 0x80000000u
@@ -88,9 +91,10 @@ bool xosc_write(machine *m, const block *b, uint32_t offset, uint32_t value, enu
     }
 }
 
-void xosc_reset(machine *m)
+void xosc_reset(machine *m, const block *b)
 {
-    m->chip->xosc = (struct xosc){.startup = XOSC_STARTUP_RESET};
+    (void)b;
+    m->chip->xosc = (struct xosc){.startup = m->chip->model->xosc_startup_reset};
 }
 
 /* ---- ROSC: its registers are plain storage (plain.c); only CTRL.ENABLE has an effect ---- */

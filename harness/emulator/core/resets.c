@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RESETS, the subsystem reset controller (RP2040 data sheet 2.14). */
-#include "chip.h"
+/* RESETS, the subsystem reset controller (RP2040 data sheet 2.14, RP2350 data sheet 7.5). */
+#include "model.h"
 
 enum { RESET = 0x00, WDSEL = 0x04, RESET_DONE = 0x08 };
 
@@ -8,16 +8,11 @@ enum { RESET = 0x00, WDSEL = 0x04, RESET_DONE = 0x08 };
  * edges to leave reset, and never reports done without it. */
 static uint32_t done(const machine *m)
 {
-    static const struct { enum clock clock; uint32_t blocks; } clocked[] = {
-        {CLK_ADC, 1u << RESET_ADC},
-        {CLK_RTC, 1u << RESET_RTC},
-        {CLK_USB, 1u << RESET_USBCTRL},
-        {CLK_PERI, 1u << RESET_SPI0 | 1u << RESET_SPI1 | 1u << RESET_UART0 | 1u << RESET_UART1},
-    };
-    uint32_t bits = RESET_BITS_ALL & ~m->chip->resets.reset;
-    for (size_t i = 0; i < sizeof clocked / sizeof clocked[0]; i++)
-        if (clocks_hz(m, clocked[i].clock) == 0)
-            bits &= ~clocked[i].blocks;
+    const struct model *model = m->chip->model;
+    uint32_t bits = model->reset_bits_all & ~m->chip->resets.reset;
+    for (const struct clocked *c = model->clocked; c->reset_bits; c++)
+        if (clocks_hz(m, c->clock) == 0)
+            bits &= ~c->reset_bits;
     return bits;
 }
 
@@ -27,8 +22,8 @@ static void set_reset(machine *m, uint32_t value)
     uint32_t edges = r->reset ^ value;
     r->reset = value;
     /* On both edges: a block held in reset takes no writes, but time may have passed for it. */
-    rp2040_reset_blocks(m, edges);
-    ssi_pins_changed(m);
+    chip_reset_blocks(m, edges);
+    m->chip->model->flash_pins_changed(m);
     clocks_changed(m);
     machine_irq_changed(m);
 }
@@ -54,13 +49,14 @@ bool resets_read(machine *m, const block *b, uint32_t offset, uint32_t *value)
 bool resets_write(machine *m, const block *b, uint32_t offset, uint32_t value, enum alias alias)
 {
     struct resets *r = &m->chip->resets;
+    uint32_t writable = m->chip->model->reset_bits_all;
     (void)b;
     switch (offset) {
     case RESET:
-        set_reset(m, register_write(r->reset, value, alias, RESET_BITS_ALL));
+        set_reset(m, register_write(r->reset, value, alias, writable));
         return true;
     case WDSEL:
-        r->wdsel = register_write(r->wdsel, value, alias, RESET_BITS_ALL);
+        r->wdsel = register_write(r->wdsel, value, alias, writable);
         return true;
     case RESET_DONE:                /* read only */
         return true;
@@ -71,7 +67,7 @@ bool resets_write(machine *m, const block *b, uint32_t offset, uint32_t value, e
 
 void resets_reset(machine *m)
 {
-    m->chip->resets = (struct resets){.reset = RESET_BITS_ALL};
+    m->chip->resets = (struct resets){.reset = m->chip->model->reset_bits_all};
 }
 
 bool resets_held(const machine *m, int reset_bit)

@@ -1,33 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The RP2040 as its core sees it: address map (data sheet 2.2), dispatch to the blocks, the atomic
- * aliases and narrow writes (2.1), reset, interrupt lines and what happens next by time alone.
- *
- * An access to a register that nobody modelled stops the emulator: it would answer with a guess.
- * An address where the chip has nothing is a bus fault. */
-#include "chip.h"
-#include <stdlib.h>
-#include <string.h>
+/* The RP2040: its address map (data sheet 2.2), resets (2.14.3), clocks (2.15) and whatever else
+ * tells it from the RP2350. */
+#include "model.h"
 
-#define PLAIN(name) {0, #name, RESET_##name, PLAIN_##name, plain_read, plain_write, plain_reset}
-#define PLAIN_NO_RESET(name) \
-    {0, #name, NO_RESET, PLAIN_##name, plain_read, plain_write, plain_reset}
-#define NOT_MODELLED(name) {0, #name, RESET_##name, 0, NULL, NULL, NULL}
+enum reset_bit {                /* 2.14.3 */
+    RESET_ADC, RESET_BUSCTRL, RESET_DMA, RESET_I2C0, RESET_I2C1, RESET_IO_BANK0, RESET_IO_QSPI,
+    RESET_JTAG, RESET_PADS_BANK0, RESET_PADS_QSPI, RESET_PIO0, RESET_PIO1, RESET_PLL_SYS,
+    RESET_PLL_USB, RESET_PWM, RESET_RTC, RESET_SPI0, RESET_SPI1, RESET_SYSCFG, RESET_SYSINFO,
+    RESET_TBMAN, RESET_TIMER, RESET_UART0, RESET_UART1, RESET_USBCTRL,
+    RESET_BITS_ALL = 0x01ffffff
+};
+enum { IRQ_USBCTRL = 5 };
+enum { SRAM_BANKS_BYTES = 0x40000, XIP_SRAM_BYTES = 0x4000 };
 
-/* APB: 16 KB each from 0x40000000 in this order. */
-enum { APB_BLOCK_SHIFT = 14, APB_BLOCKS = 28 };
-static const block APB[APB_BLOCKS] = {
+#define REGISTERS(name, bit, instance, functions) \
+    {0, name, bit, instance, functions##_read, functions##_write, functions##_reset, NULL, 0}
+#define PLAIN(name) REGISTERS(#name, RESET_##name, PLAIN_##name, plain)
+#define PLAIN_NO_RESET(name) REGISTERS(#name, NO_RESET, PLAIN_##name, plain)
+#define NOT_MODELLED(name) {0, #name, RESET_##name, 0, NULL, NULL, NULL, NULL, 0}
+#define NOTHING {0, NULL, NO_RESET, 0, NULL, NULL, NULL, NULL, 0}
+
+/* ---- the address map ---- */
+enum { APB_BLOCKS = 28 };
+static const block APB[APB_BLOCKS] = {          /* 16 KB each from 0x40000000 */
     PLAIN(SYSINFO),
     PLAIN(SYSCFG),
-    {0, "CLOCKS", NO_RESET, 0, clocks_read, clocks_write, NULL},
-    {0, "RESETS", NO_RESET, 0, resets_read, resets_write, NULL},
+    REGISTERS("CLOCKS", NO_RESET, 0, clocks),
+    {0, "RESETS", NO_RESET, 0, resets_read, resets_write, NULL, NULL, 0},
     PLAIN_NO_RESET(PSM),
     PLAIN(IO_BANK0),
     PLAIN(IO_QSPI),
     PLAIN(PADS_BANK0),
     PLAIN(PADS_QSPI),
-    {0, "XOSC", NO_RESET, 0, xosc_read, xosc_write, NULL},
-    {0, "PLL_SYS", RESET_PLL_SYS, PLL_SYS, pll_read, pll_write, pll_reset},
-    {0, "PLL_USB", RESET_PLL_USB, PLL_USB, pll_read, pll_write, pll_reset},
+    REGISTERS("XOSC", NO_RESET, 0, xosc),
+    REGISTERS("PLL_SYS", RESET_PLL_SYS, PLL_SYS, pll),
+    REGISTERS("PLL_USB", RESET_PLL_USB, PLL_USB, pll),
     PLAIN(BUSCTRL),
     NOT_MODELLED(UART0),
     NOT_MODELLED(UART1),
@@ -37,206 +44,89 @@ static const block APB[APB_BLOCKS] = {
     NOT_MODELLED(I2C1),
     NOT_MODELLED(ADC),
     NOT_MODELLED(PWM),
-    {0, "TIMER", RESET_TIMER, 0, timer_read, timer_write, timer_reset},
-    {0, "WATCHDOG", NO_RESET, 0, watchdog_read, watchdog_write, NULL},
+    REGISTERS("TIMER", RESET_TIMER, 0, timer),
+    REGISTERS("WATCHDOG", NO_RESET, 0, watchdog),
     NOT_MODELLED(RTC),
     PLAIN_NO_RESET(ROSC),
     PLAIN_NO_RESET(VREG_AND_CHIP_RESET),
-    {0, NULL, NO_RESET, 0, NULL, NULL, NULL},               /* 0x40068000: nothing there */
+    NOTHING,                                    /* 0x40068000 */
     PLAIN(TBMAN),
 };
-static const block AHB[] = {
-    {0x14000000, "XIP_CTRL", NO_RESET, 0, xip_ctrl_read, xip_ctrl_write, NULL},
-    {0x18000000, "XIP_SSI", NO_RESET, 0, ssi_read, ssi_write, NULL},
-    {0x50000000, "DMA", RESET_DMA, 0, NULL, NULL, NULL},
-    {0x50110000, "USBCTRL_REGS", RESET_USBCTRL, 0, usb_read, usb_write, usb_reset},
-    {0x50200000, "PIO0", RESET_PIO0, 0, NULL, NULL, NULL},
-    {0x50300000, "PIO1", RESET_PIO1, 0, NULL, NULL, NULL},
-    {0x50400000, "XIP_AUX", NO_RESET, 0, NULL, NULL, NULL},
-    {0xd0000000, "SIO", NO_RESET, 0, sio_read, sio_write, NULL},
+static const block OTHERS[] = {                 /* the busiest first */
+    {0xd0000000, "SIO", NO_RESET, 0, sio_rp2040_read, sio_rp2040_write, sio_reset, NULL, 0},
+    {0x50110000, "USBCTRL_REGS", RESET_USBCTRL, 0, usb_read, usb_write, usb_reset, NULL, 0},
+    {0x14000000, "XIP_CTRL", NO_RESET, 0, xip_ctrl_read, xip_ctrl_write, xip_ctrl_reset, NULL, 0},
+    {0x18000000, "XIP_SSI", NO_RESET, 0, ssi_read, ssi_write, NULL, NULL, 0},
+    {0x50000000, "DMA", RESET_DMA, 0, NULL, NULL, NULL, NULL, 0},
+    {0x50200000, "PIO0", RESET_PIO0, 0, NULL, NULL, NULL, NULL, 0},
+    {0x50300000, "PIO1", RESET_PIO1, 0, NULL, NULL, NULL, NULL, 0},
+    {0x50400000, "XIP_AUX", NO_RESET, 0, NULL, NULL, NULL, NULL, 0},
+    {0x50100000, "USBCTRL_DPRAM", RESET_USBCTRL, 0, NULL, NULL, NULL, &USB_DPRAM, 0},
+    {0x15000000, "XIP_SRAM", NO_RESET, 0, NULL, NULL, NULL, NULL, XIP_SRAM_BYTES},
+    {0x21000000, "SRAM0-3 without striping", NO_RESET, 0, NULL, NULL, NULL, NULL,
+     SRAM_BANKS_BYTES},
+    NOTHING,
 };
-static const block XIP_SRAM = {0x15000000, "XIP_SRAM", NO_RESET, 0, NULL, NULL, NULL};
-static const block SRAM_BANKS = {0x21000000, "SRAM0-3 without striping", NO_RESET, 0, NULL, NULL,
-                                 NULL};
-static const block DPRAM = {0x50100000, "USBCTRL_DPRAM", RESET_USBCTRL, 0, NULL, NULL, NULL};
 
-enum { REGISTERS_BYTES = 0x1000, ALIASES_BYTES = 4 * REGISTERS_BYTES, WORD_OFFSET = 0xffc };
-enum { APB_BASE = 0x40000000, SRAM_BANKS_BYTES = 0x40000, XIP_SRAM_BYTES = 0x4000 };
+/* ---- clocks ---- */
+static const struct clocked CLOCKED[] = {
+    {RP2040_CLK_ADC, 1u << RESET_ADC},
+    {RP2040_CLK_RTC, 1u << RESET_RTC},
+    {RP2040_CLK_USB, 1u << RESET_USBCTRL},
+    {CLK_PERI, 1u << RESET_SPI0 | 1u << RESET_SPI1 | 1u << RESET_UART0 | 1u << RESET_UART1},
+    {0, 0},
+};
 
-static bool within(uint32_t address, const block *b, uint32_t bytes)
-{
-    return address - b->base < bytes;
-}
+#define AUX_OF_REF {SOURCE_PLL_USB, SOURCE_GPIN0, SOURCE_GPIN1}
+#define AUX_OF_SYS {SOURCE_PLL_SYS, SOURCE_PLL_USB, SOURCE_ROSC, SOURCE_XOSC, SOURCE_GPIN0, \
+                    SOURCE_GPIN1}
+#define AUX_OF_PERI {SOURCE_CLK_SYS, SOURCE_PLL_SYS, SOURCE_PLL_USB, SOURCE_ROSC, SOURCE_XOSC, \
+                     SOURCE_GPIN0, SOURCE_GPIN1}
+#define AUX_OF_USB {SOURCE_PLL_USB, SOURCE_PLL_SYS, SOURCE_ROSC, SOURCE_XOSC, SOURCE_GPIN0, \
+                    SOURCE_GPIN1}
+static const struct clock_layout CLOCK_LAYOUT = {
+    .generators = {
+        [CLK_GPOUT0] = {"clk_gpout0", 0x00131de0, 0xffffffff, {0}},
+        [CLK_GPOUT1] = {"clk_gpout1", 0x00131de0, 0xffffffff, {0}},
+        [CLK_GPOUT2] = {"clk_gpout2", 0x00131de0, 0xffffffff, {0}},
+        [CLK_GPOUT3] = {"clk_gpout3", 0x00131de0, 0xffffffff, {0}},
+        [CLK_REF] = {"clk_ref", 0x00000063, 0x00000300, AUX_OF_REF},
+        [CLK_SYS] = {"clk_sys", 0x000000e1, 0xffffffff, AUX_OF_SYS},
+        [CLK_PERI] = {"clk_peri", 0x00000ce0, 0, AUX_OF_PERI},
+        [RP2040_CLK_USB] = {"clk_usb", 0x00130ce0, 0x00000300, AUX_OF_USB},
+        [RP2040_CLK_ADC] = {"clk_adc", 0x00130ce0, 0x00000300, AUX_OF_USB},
+        [RP2040_CLK_RTC] = {"clk_rtc", 0x00130ce0, 0xffffffff, AUX_OF_USB},
+    },
+    .integer_shift = 8, .resus_ctrl = 0x78, .wake_en0 = 0xa0, .wake_en1_bits = 0x7fff,
+};
 
-static const block *find(uint32_t address)
-{
-    if (address - APB_BASE < APB_BLOCKS << APB_BLOCK_SHIFT) {
-        const block *b = &APB[(address - APB_BASE) >> APB_BLOCK_SHIFT];
-        return b->name ? b : NULL;
-    }
-    for (size_t i = 0; i < sizeof AHB / sizeof AHB[0]; i++)
-        if (within(address, &AHB[i], ALIASES_BYTES))
-            return &AHB[i];
-    if (within(address, &DPRAM, ALIASES_BYTES))
-        return &DPRAM;
-    if (within(address, &XIP_SRAM, XIP_SRAM_BYTES))
-        return &XIP_SRAM;
-    return within(address, &SRAM_BANKS, SRAM_BANKS_BYTES) ? &SRAM_BANKS : NULL;
-}
+/* ---- USB and XIP ---- */
+/* Of SIE_CTRL without START_TRANS, RESET_BUS and RESUME, which clear themselves. */
+static const struct usb_facts USB = {
+    .main_ctrl_bits = 0x80000003, .sie_ctrl_bits = 0xff078f5e, .muxing_bits = 0xf,
+    .direct_bits = 0x007fff77, .direct_override_bits = 0x9fff, .interrupt_bits = 0xfffff,
+};
+/* CTRL: EN, ERR_BADWRITE, POWER_DOWN */
+static const struct xip_ctrl_facts XIP_CTRL = {.bits = 0xb, .reset = 0x3, .enable = 0x1,
+                                               .has_flush = true};
 
-static void not_modelled(machine *m, const char *access, const block *b, uint32_t address)
-{
-    machine_strict(m, "%s 0x%08x: %s+0x%03x is not modelled", access, (unsigned)address, b->name,
-                   (unsigned)(address & (REGISTERS_BYTES - 1)));
-}
-
-/* A program that runs from flash while nothing would feed it from there shows itself here, at its
- * first access to a peripheral: the path of ordinary loads and fetches pays nothing for it. */
-static void check_code_is_readable(machine *m)
-{
-    const char *problem = m->chip->ssi.xip_problem;
-    if (problem && m->r[15] >> 24 == XIP_BASE >> 24 && !m->halted)
-        machine_strict(m, "the program runs from flash, but the SSI is not set up for XIP: %s",
-                       problem);
-}
-
-static uint32_t narrowed(uint32_t word, uint32_t address, int size)
-{
-    word >>= 8 * (address & 3);
-    return size == 1 ? word & 0xff : size == 2 ? word & 0xffff : word;
-}
-
-/* Registers are 32 bits wide: a byte or halfword appears on all lanes of the bus (2.1.4). */
-static uint32_t replicated(uint32_t value, int size)
-{
-    return size == 1 ? (value & 0xff) * 0x01010101u : size == 2 ? (value & 0xffff) * 0x00010001u
-                                                                : value;
-}
-
-bool chip_read(machine *m, uint32_t address, int size, uint32_t *value)
-{
-    const block *b = find(address);
-    uint32_t word = 0;
-    if (!b)
-        return false;
-    check_code_is_readable(m);
-    if (b == &DPRAM && address - DPRAM.base < USB_DPRAM_BYTES)
-        return usb_dpram_read(m, address - DPRAM.base, size, value);
-    if (!b->read || !b->read(m, b, address & WORD_OFFSET, &word))
-        not_modelled(m, "read of", b, address);
-    *value = narrowed(word, address, size);
-    return true;
-}
-
-bool chip_write(machine *m, uint32_t address, int size, uint32_t value)
-{
-    const block *b = find(address);
-    if (!b)
-        return false;
-    check_code_is_readable(m);
-    if (resets_held(m, b->reset_bit)) {
-        m->dropped_writes++;
-        return true;
-    }
-    if (b == &DPRAM && address - DPRAM.base < USB_DPRAM_BYTES)
-        return usb_dpram_write(m, address - DPRAM.base, size, value);
-    enum alias alias = address >> 12 & 3;
-    if (!b->write || !b->write(m, b, address & WORD_OFFSET, replicated(value, size), alias))
-        not_modelled(m, "write to", b, address);
-    return true;
-}
-
-/* ---- reset ---- */
-void rp2040_reset_blocks(machine *m, uint32_t reset_bits)
-{
-    for (size_t i = 0; i < APB_BLOCKS; i++)
-        if (APB[i].reset && APB[i].reset_bit != NO_RESET && (reset_bits >> APB[i].reset_bit & 1))
-            APB[i].reset(m, &APB[i]);
-    for (size_t i = 0; i < sizeof AHB / sizeof AHB[0]; i++)
-        if (AHB[i].reset && AHB[i].reset_bit != NO_RESET && (reset_bits >> AHB[i].reset_bit & 1))
-            AHB[i].reset(m, &AHB[i]);
-}
-
-static void reset_blocks_without_reset_bit(machine *m)
-{
-    for (size_t i = 0; i < APB_BLOCKS; i++)
-        if (APB[i].reset && APB[i].reset_bit == NO_RESET)
-            APB[i].reset(m, &APB[i]);
-    xosc_reset(m);
-    clocks_reset(m);
-    watchdog_reset(m);
-    sio_reset(m);
-    xip_ctrl_reset(m);
-}
-
-void chip_reset(machine *m)
-{
-    resets_reset(m);
-    reset_blocks_without_reset_bit(m);
-    rp2040_reset_blocks(m, RESET_BITS_ALL);
-    ssi_reset(m);                       /* after IO_QSPI, whose pins it looks at */
-    clocks_changed(m);
-    xip_flush(m);
-    rom_reset_vector(m);
-    machine_irq_changed(m);
-}
-
-struct chip *chip_new(machine *m)
-{
-    static const uint8_t unique_id[8] = {0xe6, 0x60, 0x58, 0x38, 0x83, 0x12, 0x34, 0x56};
-    struct chip *c = calloc(1, sizeof *c);
-    (void)m;
-    if (c) {
-        memcpy(c->spi_flash.unique_id, unique_id, sizeof unique_id);
-        c->spi_flash.status2 = 1 << 1;  /* QE, as the part leaves its factory */
-    }
-    return c;
-}
-
-void chip_free(struct chip *c)
-{
-    free(c);
-}
-
-void chip_power_on(machine *m)
-{
-    struct chip *c = m->chip;
-    memset(c->usb.dpram, 0, sizeof c->usb.dpram);
-    c->clocks.ref_hz = c->clocks.sys_hz = ROSC_HZ;
-    timebase_start(&c->time, m->cycles, ROSC_HZ, ROSC_HZ);
-    watchdog_power_on(m);
-    spi_flash_power_on(m);
-    rom_build(m);
-    chip_reset(m);
-}
-
-/* ---- time and interrupts ---- */
-uint32_t chip_irq_lines(machine *m)
-{
-    watchdog_update(m);
-    return timer_irq_lines(m) << IRQ_TIMER_0 | (uint32_t)usb_irq_line(m) << IRQ_USBCTRL;
-}
-
-uint64_t chip_next_event(machine *m)
-{
-    uint64_t alarm = timer_next_event(m), watchdog = watchdog_next_event(m);
-    return alarm < watchdog ? alarm : watchdog;
-}
-
-/* ---- options ----
- * xip_miss_cycles: what a finished XIP set-up of the program has to cost; 0: anything.
- * flash_quad_enable: QE in the flash's status register 2; 1 unless said otherwise. */
-void emu_set_unique_id(machine *m, const uint8_t id[8])
-{
-    memcpy(m->chip->spi_flash.unique_id, id, sizeof m->chip->spi_flash.unique_id);
-}
-
-void emu_set_switch(machine *m, const char *name, uint32_t value)
-{
-    if (strcmp(name, "xip_miss_cycles") == 0)
-        m->chip->xip_miss_cycles_expected = value;
-    else if (strcmp(name, "flash_quad_enable") == 0)
-        m->chip->spi_flash.status2 = value ? 1 << 1 : 0;
-    else
-        machine_strict(m, "there is no switch named %s", name);
-}
+const struct model RP2040 = {
+    .name = "RP2040",
+    .unique_id = {0xe6, 0x60, 0x58, 0x38, 0x83, 0x12, 0x34, 0x56},
+    .rosc_hz = 6500000,
+    .apb = APB, .apb_shift = 14, .apb_blocks = APB_BLOCKS, .others = OTHERS,
+    .plain = PLAIN_RP2040,
+    .reset_bits_all = RESET_BITS_ALL, .reset_io_qspi = RESET_IO_QSPI,
+    .reset_pads_qspi = RESET_PADS_QSPI, .reset_usbctrl = RESET_USBCTRL, .clocked = CLOCKED,
+    .clocks = &CLOCK_LAYOUT, .clk_usb = RP2040_CLK_USB, .xosc_startup_reset = 0xc4,
+    .timers = 1, .irq_usbctrl = IRQ_USBCTRL, .timer_tick = {TICK_WATCHDOG},
+    .reset_timer = {RESET_TIMER},
+    .watchdog_counts_per_tick = 2, .watchdog_has_tick = true, .psm_proc0 = 1u << 15,
+    .usb = &USB, .xip_ctrl = &XIP_CTRL,
+    .qspi_ctrl = 0x04, .qspi_pins_in_hi = 0x3f,
+    .flash_interface = "SSI",
+    .flash_pins_changed = ssi_pins_changed, .flash_interface_reset = ssi_reset,
+    .flash_serial_ready = ssi_serial_ready, .flash_exit_xip = ssi_exit_xip,
+    .flash_enter_cmd_xip = ssi_enter_cmd_xip, .flash_flush = ssi_flush,
+    .rom_build = rom_rp2040_build, .rom_call = rom_rp2040_call,
+};

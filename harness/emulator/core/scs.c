@@ -2,11 +2,13 @@
 /* System control space of the Cortex-M0+ (ARMv6-M ARM B3.2 to B3.4): SCB and NVIC, and the way
  * to SysTick and to the debug registers.
  *
+ * What ARMv8-M has in their place is in ppb_v8m.c and scb_v8m.c.
+ *
  * The core may use words only, in privileged code; the debug registers (DHCSR to DEMCR, DFSR,
  * SHCSR, BPU, DWT, ROM table) belong to the debug port alone, as on every Cortex-M0+. A
  * register that is not here stops the core's run (EMU_STRICT); a debugger may look anywhere, it
  * reads 0. */
-#include "core.h"
+#include "scb_v8m.h"
 
 enum {
     ACTLR = 0xe000e008, SYSTICK_FIRST = 0xe000e010, SYSTICK_LAST = 0xe000e01c,
@@ -86,7 +88,7 @@ static void write_aircr(machine *m, uint32_t value)
     if (value >> 16 != AIRCR_VECTKEY)
         return;
     if (value & AIRCR_VECTCLRACTIVE && m->halted)
-        m->active_system = m->irq_active = m->ipsr = 0;
+        m->active_system = m->ipsr = 0, m->irq_active = 0;
     if (value & AIRCR_SYSRESETREQ)
         machine_request_reset(m);
 }
@@ -104,8 +106,8 @@ static bool read_word(machine *m, uint32_t address, enum bus_master master, uint
         return true;
     }
     switch (address) {
-    case NVIC_ISER: case NVIC_ICER: *value = m->irq_enabled; return true;
-    case NVIC_ISPR: case NVIC_ICPR: irq_sample(m); *value = m->irq_pending; return true;
+    case NVIC_ISER: case NVIC_ICER: *value = (uint32_t)m->irq_enabled; return true;
+    case NVIC_ISPR: case NVIC_ICPR: irq_sample(m); *value = (uint32_t)m->irq_pending; return true;
     case CPUID: *value = CPUID_CORTEX_M0PLUS_R0P1; return true;
     case ICSR: *value = read_icsr(m); return true;
     case VTOR: *value = m->vtor; return true;
@@ -136,13 +138,13 @@ static bool write_word(machine *m, uint32_t address, enum bus_master master, uin
     }
     switch (address) {
     case NVIC_ISER: m->irq_enabled |= value; return true;
-    case NVIC_ICER: m->irq_enabled &= ~value; return true;
+    case NVIC_ICER: m->irq_enabled &= ~(uint64_t)value; return true;
     case NVIC_ISPR:
         if (value & ~m->irq_pending && m->scr & SCR_SEVONPEND)
             m->event = true;
         m->irq_pending |= value;
         return true;
-    case NVIC_ICPR: irq_sample(m); m->irq_pending &= ~value; return true;
+    case NVIC_ICPR: irq_sample(m); m->irq_pending &= ~(uint64_t)value; return true;
     case ICSR: write_icsr(m, value); return true;
     case VTOR: m->vtor = value & VTOR_TBLOFF; return true;
     case AIRCR: write_aircr(m, value); return true;
@@ -180,6 +182,8 @@ static bool may_access(machine *m, uint32_t address, int size, enum bus_master m
 bool ppb_read(machine *m, uint32_t address, int size, enum bus_master master, uint32_t *value)
 {
     *value = 0;
+    if (m->architecture == ARMV8M)
+        return ppb_read_v8m(m, address, size, master, value);
     if (!may_access(m, address, size, master, "read"))
         return false;
     if (!read_word(m, address & ~3u, master, value) && master == BY_CORE)
@@ -191,6 +195,8 @@ bool ppb_read(machine *m, uint32_t address, int size, enum bus_master master, ui
 
 bool ppb_write(machine *m, uint32_t address, int size, enum bus_master master, uint32_t value)
 {
+    if (m->architecture == ARMV8M)
+        return ppb_write_v8m(m, address, size, master, value);
     if (!may_access(m, address, size, master, "write"))
         return false;
     if (size != 4)
@@ -206,11 +212,12 @@ void scs_reset(machine *m)
 {
     m->pending_system = m->active_system = 0;
     m->irq_pending = m->irq_enabled = m->irq_active = m->irq_lines = 0;
-    for (int k = 0; k < IRQS; k++)
+    for (int k = 0; k < MAX_IRQS; k++)
         m->irq_priority[k] = 0;
     for (int k = 0; k < IRQ0; k++)
         m->system_priority[k] = 0;
     m->vtor = m->scr = 0;
+    scb_reset(m);
     m->systick_csr = m->systick_rvr = m->systick_stopped_at = 0;
     m->systick_zero = m->systick_next_zero = NEVER;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Special registers (ARMv6-M ARM B1.4): xPSR, the two stack pointers, PRIMASK and CONTROL, as MRS
- * and MSR see them (B4.2) and as a debugger does. */
+ * and MSR see them (B4.2) and as a debugger does. What ARMv8-M adds is in special_v8m.c. */
 #include "core.h"
 
 static uint32_t apsr(const machine *m)
@@ -16,9 +16,11 @@ void set_apsr(machine *m, uint32_t value)
     m->v = value >> 28 & 1;
 }
 
+/* Q, GE and IT are of ARMv8-M. */
 uint32_t xpsr(const machine *m)
 {
-    return apsr(m) | (m->thumb ? XPSR_THUMB : 0) | m->ipsr;
+    return apsr(m) | m->q << 27 | m->ge << 16 | (m->itstate & 3) << 25 | (m->itstate & 0xfc) << 8
+           | (m->thumb ? XPSR_THUMB : 0) | m->ipsr;
 }
 
 /* CONTROL.SPSEL: which of the two stack pointers r13 is. */
@@ -86,13 +88,16 @@ enum { REG_XPSR = 16, REG_MSP = 17, REG_PSP = 18, REG_CFBP = 20 };
 
 uint32_t emu_register(const machine *m, int n)
 {
+    if (n >= 0 && n < 16)
+        return m->r[n];
     switch (n) {
     case REG_XPSR: return xpsr(m);
     case REG_MSP: return stack_pointer_value(m, false);
     case REG_PSP: return stack_pointer_value(m, true);
-    case REG_CFBP: return m->control << 24 | m->primask;
-    default: return n >= 0 && n < 16 ? m->r[n] : 0;
     }
+    if (m->architecture == ARMV8M)
+        return register_v8m(m, n);
+    return n == REG_CFBP ? m->control << 24 | m->primask : 0;
 }
 
 /* As a debugger writes them: no privilege, any mode. Writing IPSR 0 leaves active exceptions
@@ -100,6 +105,8 @@ uint32_t emu_register(const machine *m, int n)
 void emu_set_register(machine *m, int n, uint32_t value)
 {
     m->next_event = 0;
+    if (m->architecture == ARMV8M && set_register_v8m(m, n, value))
+        return;
     switch (n) {
     case SP: m->r[SP] = value & ~3u; break;
     case PC: m->r[PC] = value & ~1u; break;

@@ -90,7 +90,7 @@ static void receive(machine *m, uint32_t frame)
 static void send_byte(machine *m, uint32_t value, const struct format *f)
 {
     struct ssi *s = &m->chip->ssi;
-    bool reaches_flash = ssi_pins_connected(m) && select_override(m) != OUTOVER_HIGH;
+    bool reaches_flash = flash_pins_connected(m) && select_override(m) != OUTOVER_HIGH;
     if (reaches_flash)
         set_selected(m, true);
     receive(m, reaches_flash ? spi_flash_exchange(m, (uint8_t)value) : 0xff);
@@ -151,10 +151,11 @@ bool ssi_serial_ready(const machine *m)
     const struct ssi *s = &m->chip->ssi;
     struct format f = ssi_format(s);
     return s->ssienr && (s->ser & 1) && s->baudr >= 2 && f.tmod == TMOD_TX_AND_RX && f.lanes == 1
-           && f.frame_bits == 8 && ssi_pins_connected(m) && !m->chip->spi_flash.continuous;
+           && f.frame_bits == 8 && flash_pins_connected(m) && !m->chip->spi_flash.continuous;
 }
 
-void ssi_init_spi(machine *m)
+/* As the boot ROM's flash_exit_xip leaves it: single bytes, in both directions. */
+void ssi_exit_xip(machine *m)
 {
     struct ssi *s = &m->chip->ssi;
     s->baudr = 6;
@@ -167,6 +168,7 @@ void ssi_init_spi(machine *m)
     ssi_update_xip(m);
 }
 
+/* As the boot ROM's flash_enter_cmd_xip: serial 03h reads. */
 void ssi_enter_cmd_xip(machine *m)
 {
     struct ssi *s = &m->chip->ssi;
@@ -176,6 +178,14 @@ void ssi_enter_cmd_xip(machine *m)
     s->ssienr = 1;
     s->rx_count = 0;
     ssi_update_xip(m);
+}
+
+/* As the boot ROM's flash_flush_cache: chip select back in the hands of the SSI. */
+void ssi_flush(machine *m)
+{
+    m->chip->plain[PLAIN_IO_QSPI][SS_CTRL / 4] = 0;
+    ssi_pins_changed(m);
+    xip_ctrl_flush(m);
 }
 
 /* ---- registers ---- */
@@ -258,7 +268,7 @@ static void write_enable(machine *m, uint32_t enable)
     }
     ssi_update_xip(m);
     uint32_t expected = m->chip->xip_miss_cycles_expected;
-    if (!s->xip_problem && expected && m->xip_miss_cycles != expected)
+    if (!m->chip->xip_problem && expected && m->xip_miss_cycles != expected)
         machine_strict(m, "boards.yaml says %u cycles a miss, the flash set-up of this image gives "
                           "%u", (unsigned)expected, (unsigned)m->xip_miss_cycles);
 }

@@ -3,7 +3,7 @@
  * shape of a transfer (RP2040 data sheet 4.10, CTRLR0 and SPI_CTRLR0). */
 #ifndef SSI_H
 #define SSI_H
-#include "chip.h"
+#include "model.h"
 
 enum {
     TMOD_TX_AND_RX = 0, TMOD_EEPROM_READ = 3,
@@ -16,6 +16,5 @@ struct format {
 };
 struct format ssi_format(const struct ssi *s);
 uint32_t ssi_serial_clocks(const struct format *f, uint32_t data_bits);   /* of one whole read */
-bool ssi_pins_connected(const machine *m);
 void ssi_update_xip(machine *m);                        /* after whatever can change xip_problem */
 #endif

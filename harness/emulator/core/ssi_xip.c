@@ -31,16 +31,6 @@ uint32_t ssi_serial_clocks(const struct format *f, uint32_t data_bits)
            + f->wait_cycles + data_bits / f->lanes;
 }
 
-bool ssi_pins_connected(const machine *m)
-{
-    if (resets_held(m, RESET_IO_QSPI) || resets_held(m, RESET_PADS_QSPI))
-        return false;
-    for (int pin = 0; pin < 6; pin++)           /* FUNCSEL of SCLK, SS, SD0 to SD3; 0 is XIP */
-        if (m->chip->plain[PLAIN_IO_QSPI][2 * pin + 1] & 0x1f)
-            return false;
-    return true;
-}
-
 /* Without an instruction the flash takes what XIP sends for a further address with mode bits. */
 static const char *continuous_problem(const machine *m, const struct format *f)
 {
@@ -78,7 +68,7 @@ static const char *instruction_problem(const machine *m, const struct format *f)
 static const char *xip_problem(const machine *m, const struct format *f)
 {
     const struct ssi *s = &m->chip->ssi;
-    if (!ssi_pins_connected(m))
+    if (!flash_pins_connected(m))
         return "the QSPI pins are not connected to it (IO_QSPI, PADS_QSPI)";
     if (!s->ssienr)
         return "SSIENR is 0";
@@ -97,7 +87,7 @@ void ssi_update_xip(machine *m)
 {
     struct ssi *s = &m->chip->ssi;
     struct format f = ssi_format(s);
-    s->xip_problem = xip_problem(m, &f);
-    uint32_t clocks = s->xip_problem ? 0 : ssi_serial_clocks(&f, XIP_LINE_BITS);
+    m->chip->xip_problem = xip_problem(m, &f);
+    uint32_t clocks = m->chip->xip_problem ? 0 : ssi_serial_clocks(&f, XIP_LINE_BITS);
     m->xip_miss_cycles = clocks * (s->baudr & ~1u);
 }

@@ -5,6 +5,7 @@
 #ifndef THREADED_H
 #define THREADED_H
 #include "core.h"
+#include "witness.h"
 #include "xip.h"
 #include <string.h>
 
@@ -84,24 +85,6 @@ static inline uint32_t fetch_wait(machine *m, uint32_t pc)
     return pc >> 24 == XIP_BASE >> 24 ? xip_access(m, pc) : xip_window_access(m, pc);
 }
 
-static void decode_into(machine *m, uint32_t pc, decoded *entry, const int32_t *handler_of)
-{
-    const uint16_t first = fetch_halfword(m, pc);
-    const uint16_t second = is_32_bit(first) ? fetch_halfword(m, pc + 2) : 0;
-    enum operation operation = decode(pc, first, second, entry);
-
-    if (breakpoint_at(m, pc)) {
-        operation = OP_BREAKPOINT;
-        entry->cycles = 0;
-    }
-    entry->handler = handler_of[operation];
-    if (pc - SRAM_BASE < SRAM_BYTES) {
-        m->sram_has_code[(pc - SRAM_BASE) >> 8] = 1;
-        if (pc + 2 - SRAM_BASE < SRAM_BYTES)               /* where the second half lies */
-            m->sram_has_code[(pc + 2 - SRAM_BASE) >> 8] = 1;
-    }
-}
-
 /* The cycle from which a branch has to look up: an event, the end of the run, or at once. */
 static inline uint64_t event_limit(const machine *m)
 {
@@ -140,13 +123,14 @@ static inline uint64_t event_limit(const machine *m)
 #define BRANCH_TO(address)                                             \
     do {                                                               \
         pc = (address);                                                \
+        WITNESS_BRANCH();                                              \
         goto jump;                                                     \
     } while (0)
 
 #define BRANCH_IF(condition)                                           \
     do {                                                               \
         if (condition) {                                               \
-            cycles += CYCLES_TAKEN;                                    \
+            cycles += taken;                                    \
             BRANCH_TO(pc + (uint32_t)i->imm);                          \
         }                                                              \
         NEXT();                                                        \
@@ -187,8 +171,9 @@ static inline uint64_t event_limit(const machine *m)
     do {                                                               \
         const uint32_t address_ = (address);                           \
         type value_;                                                   \
-        if (IS_IN(type, address_ - SRAM_BASE, SRAM_BYTES)) {           \
+        if (IS_IN(type, address_ - SRAM_BASE, sram_bytes)) {           \
             memcpy(&value_, sram + (address_ - SRAM_BASE), sizeof value_); \
+            WITNESS_LOAD(type, address_ - SRAM_BASE);                  \
         } else if (IS_IN(type, address_ - XIP_BASE, flash_bytes)) {    \
             memcpy(&value_, flash + (address_ - XIP_BASE), sizeof value_); \
             cycles += xip_access(m, address_);                         \
@@ -208,8 +193,9 @@ static inline uint64_t event_limit(const machine *m)
     do {                                                               \
         const uint32_t address_ = (address), offset_ = address_ - SRAM_BASE; \
         const type value_ = (type)(value);                             \
-        if (IS_IN(type, offset_, SRAM_BYTES)) {                        \
+        if (IS_IN(type, offset_, sram_bytes)) {                        \
             memcpy(sram + offset_, &value_, sizeof value_);            \
+            WITNESS_STORE(type, offset_);                              \
             if (unlikely(sram_has_code[offset_ >> 8]))                 \
                 forget_code(m, offset_);                               \
         } else {                                                       \
@@ -222,8 +208,8 @@ static inline uint64_t event_limit(const machine *m)
     } while (0)
 
 /* LDR and STR in all sizes, and a word of a register list */
-#define LDR(type, address, destination) LOAD_FROM(type, address, destination, CYCLES_SIO_SAVES)
-#define STR(type, address, value) STORE_TO(type, address, value, CYCLES_SIO_SAVES)
+#define LDR(type, address, destination) LOAD_FROM(type, address, destination, sio_saves)
+#define STR(type, address, value) STORE_TO(type, address, value, sio_saves)
 #define LOAD_WORD(address, destination) LOAD_FROM(uint32_t, address, destination, 0)
 #define STORE_WORD(address, value) STORE_TO(uint32_t, address, value, 0)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes the runner's place on the runner's own port: sends back what it receives, but for bytes below
  * 0x20 (all but newline), which are orders. Built by echo_firmware.py. */
+#include "chip.h"
 #include "port/port.h"
-#include "port/rp2040/registers.h"
 #include "port/usb/controller.h"
 #include "runner/runner.h"
 
@@ -17,7 +17,6 @@ enum order {
 enum { SENT_BYTES = 10000, PATTERN = 251, AIRCR_SYSRESETREQ = 0x05fa0004 };
 enum { CLK_SYS_CTRL_AUXSRC_ROSC = 2u << 5 };
 #define AIRCR (*(volatile uint32_t *)0xe000ed0cu)
-#define CLK_SYS_CTRL_SET (*(volatile uint32_t *)(0x4000803cu + 0x2000u))
 
 struct position runner_position;
 void runner_send_fault(const struct fault_record *fault) { (void)fault; }
@@ -54,7 +53,7 @@ static void obey(uint8_t order)
             __asm volatile("wfi");
         }
     case ORDER_STRICT:
-        CLK_SYS_CTRL_SET = CLK_SYS_CTRL_AUXSRC_ROSC;
+        SET_BITS(CLOCKS_CLK_SYS_CTRL) = CLK_SYS_CTRL_AUXSRC_ROSC;
         break;
     case ORDER_REPLUG:
         USB_SIE_CTRL &= ~(uint32_t)SIE_CTRL_PULLUP_EN;

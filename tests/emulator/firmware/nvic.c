@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Priorities, preemption, order, masks, waking and stacks: every step leaves a letter in trace[]. */
+/* Priorities, preemption, order, masks, waking and stacks: every step leaves a letter in trace[]. With
+ * an FPU also that a calculation survives a handler that calculates. */
 #include <stdint.h>
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
@@ -27,11 +28,36 @@ static void pend(int irq)
     __asm volatile("dsb\n isb" ::: "memory");
 }
 
+#if __ARM_FP
+#define CPACR REGISTER(0xe000ed88)
+static volatile float doubled;
+static void calculate(void) { doubled *= 2.0f; }
+
+/* `kept` is in a register of the FPU while the interrupt is served. */
+static void calculate_across_interrupts(void)
+{
+    float kept;
+
+    CPACR = 0xfu << 20;
+    __asm volatile("dsb\n isb" ::: "memory");
+    doubled = 1.0f;
+    kept = doubled + 0.25f;
+    __asm volatile("" : "+t"(kept));
+    pend(1);                                                   /* b B, then p c C */
+    __asm volatile("" : "+t"(kept));
+    mark(kept == 1.25f && doubled == 2.0f ? 'F' : 'x');
+}
+#else
+static void calculate(void) {}
+static void calculate_across_interrupts(void) {}
+#endif
+
 static void irq0(void) { mark('a'); pend(1); mark('A'); }      /* priority 0x80 */
 
 static void irq1(void)                                         /* 0x40: preempts irq0 */
 {
     mark('b');
+    calculate();
     ICSR = PENDSVSET;
     pend(2);
     mark('B');
@@ -58,6 +84,7 @@ void test(void)
     SHPR3 = 0xc0u << 24 | 0xc0u << 16;
     NVIC_ISER = 15;
 
+    calculate_across_interrupts();
     pend(0);                                                   /* a b B A, then p before c */
     mark('.');
     __asm volatile("cpsid i");

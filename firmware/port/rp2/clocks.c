@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Oscillator, PLLs and clocks of the RP2040 (data sheet 2.14 to 2.18). */
+/* Oscillator, PLLs and clocks (RP2040 data sheet 2.14 to 2.18, RP2350 data sheet 7.5 and 8). */
+#include "chip.h"
 #include "port/placement.h"
-#include "port/rp2040/registers.h"
-#include "port/rp2040/rp2040.h"
+#include "port/rp2/rp2.h"
 
 enum {
-    XOSC_MHZ = 12,
     XOSC_STARTUP_MS = 6,                      /* crystals of cheap boards start slowly */
     XOSC_STARTUP_CYCLES_256 = (XOSC_MHZ * 1000 + 128) / 256 * XOSC_STARTUP_MS,
-    /* VCO 1500 MHz / 6 / 2 and 1200 MHz / 5 / 5; POSTDIV1 >= POSTDIV2 draws less power */
-    PLL_SYS_FBDIV = 125, PLL_SYS_POSTDIV1 = 6, PLL_SYS_POSTDIV2 = 2,
+    /* VCO 1500 MHz, and 1200 MHz / 5 / 5; POSTDIV1 >= POSTDIV2 draws less power */
+    PLL_SYS_FBDIV = 125, PLL_SYS_POSTDIV2 = 2,
     PLL_USB_FBDIV = 100, PLL_USB_POSTDIV1 = 5, PLL_USB_POSTDIV2 = 5,
     /* Cycles of clk_sys that outlast three cycles of a clock of 48 MHz being stopped */
     AUX_CLOCK_STOP_LOOPS = 16
@@ -79,37 +78,40 @@ void clocks_start(void)
     CLOCKS_CLK_USB_CTRL = CLK_USB_AUXSRC_PLL_USB;
     SET_BITS(CLOCKS_CLK_USB_CTRL) = CLK_ENABLE;
 
-    /* The 1 MHz of TIMER and watchdog is made of clk_ref. */
-    WATCHDOG_TICK = WATCHDOG_TICK_ENABLE | XOSC_MHZ;
+    timer_tick_start();
     leave_reset(RESETS_TIMER);
 }
 
-/* Wait for the timer to move on, then read SysTick. */
-ALWAYS_INLINE uint32_t systick_at_next_microsecond(void)
+/* Wait for the timer to move on, then read the cycle counter. */
+ALWAYS_INLINE uint32_t count_at_next_microsecond(uint32_t edge)
 {
+    for (uint32_t turn = edge % 8; turn != 0; turn--) {
+        __asm volatile("");
+    }
     const uint32_t before = TIMER_TIMERAWL;
     while (TIMER_TIMERAWL == before) {
     }
-    return SYST_CVR;
+    return cycle_counter();
 }
 
-/* SysTick across 1024 us of TIMER, as the mean over EDGES windows that begin 1 us after one
- * another. Polling sees an edge up to one turn of its loop late, about 10 cycles; with the mean
- * over many edges, which meet the loop at different phases, that becomes a fraction of a cycle. */
+/* The cycle counter across 2048 us of the timer, as the mean over EDGES windows that begin 1 us
+ * after one another. Polling sees an edge up to one turn of its loop late, about 10 cycles; with
+ * the mean over many edges, which meet the loop at different phases, that becomes a fraction of a
+ * cycle. A microsecond may be a whole number of turns, so each wait begins elsewhere. */
 RAM_CODE("clocks_measure_clk_sys")
 uint32_t clocks_measure_clk_sys(void)
 {
-    enum { WINDOW_US = 1024, EDGES = 64 };
+    enum { WINDOW_US = 2048, EDGES = 64 };
     uint32_t cycles = 0;
     uint32_t start[EDGES];
     const uint32_t first_us = TIMER_TIMERAWL;
     for (uint32_t edge = 0; edge < EDGES; edge++) {
-        start[edge] = systick_at_next_microsecond();
+        start[edge] = count_at_next_microsecond(edge);
     }
     while (TIMER_TIMERAWL - first_us < WINDOW_US) {
     }
     for (uint32_t edge = 0; edge < EDGES; edge++) {
-        cycles += (start[edge] - systick_at_next_microsecond()) & SYST_MASK;
+        cycles += cycles_between(start[edge], count_at_next_microsecond(edge));
     }
     /* kHz = cycles / EDGES * 1000 / WINDOW_US, rounded */
     const uint64_t scale = (uint64_t)EDGES * WINDOW_US;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The RP2040's half of port.h: identity, memories, sleeping. */
+/* port.h, but for the measured windows: identity, memories, sleeping. */
 #include "port/port.h"
-#include "port/rp2040/registers.h"
-#include "port/rp2040/rp2040.h"
+
+#include "chip.h"
+#include "port/rp2/rp2.h"
 #include "port/usb/usb.h"
 
 /* The harness writes the request over SWD while the core is halted after reset; start-up clears
@@ -17,10 +18,10 @@ _Static_assert(sizeof mailbox <= MAILBOX_BYTES, "mailbox");
 static const volatile struct image_info image_info __attribute__((section(".image_info"), used)) = {
     .magic = IMAGE_MAGIC,
     .version = PROTOCOL_VERSION,
-    .chip = CHIP_RP2040,
+    .chip = THIS_CHIP,
 };
 
-static struct port_identity identity = {.chip = CHIP_RP2040};
+static struct port_identity identity = {.chip = THIS_CHIP};
 
 const struct port_identity *port_identity(void)
 {
@@ -44,17 +45,17 @@ void port_start(void)
         ((volatile uint8_t *)report)[byte] = 0;
     }
     report->stage = BOOT_STAGE_MAIN;
-    identity.reset_reason = (VREG_AND_CHIP_RESET_CHIP_RESET & CHIP_RESET_HAD_MASK) |
+    identity.reset_reason = (CHIP_RESET & CHIP_RESET_HAD_MASK) |
                             (WATCHDOG_REASON & WATCHDOG_REASON_MASK);
     for (uint32_t byte = 0; byte < sizeof identity.build_id; byte++) {
         identity.build_id[byte] = image_info.build_id[byte];
     }
 
     clocks_start();
-    systick_start();
+    cycle_counter_start();
     identity.clk_sys_hz = clocks_measure_clk_sys();
     cycles_start(identity.clk_sys_hz);
-    flash_read_unique_id(identity.unique_id);
+    read_unique_id(identity.unique_id);
     report->clk_sys_hz = identity.clk_sys_hz;
     for (uint32_t byte = 0; byte < sizeof identity.unique_id; byte++) {
         report->unique_id[byte] = identity.unique_id[byte];
@@ -99,7 +100,7 @@ const uint8_t *port_ram_code_load(void)
     return __ram_code_load;
 }
 
-/* Any address of the XIP window may be read: beyond the flash's end its contents repeat. */
+/* Any address of the flash's XIP window may be read: beyond the flash's end its contents repeat. */
 const uint8_t *port_flash(uint32_t address, uint32_t bytes)
 {
     const uint32_t image_end = (uint32_t)(uintptr_t)__image_end;

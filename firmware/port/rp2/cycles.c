@@ -1,44 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cycle counts of any length on a core whose only counter has 24 bits.
+/* Cycle counts of any length on a core whose counter wraps.
  *
- * A window reads SysTick, which counts clk_sys down and wraps every 2^24 cycles (134 ms), and the
- * 64-bit microsecond TIMER at both ends. SysTick gives the cycles modulo 2^24, TIMER how often it
- * wrapped (extend.h). The time in cycles is known to the 1 us of TIMER's resolution, the few cycles
+ * A window reads the core's cycle counter (chip.h: CYCLE_COUNTER_BITS) and the 64-bit microsecond
+ * timer at both ends. The counter gives the cycles modulo a wrap, the timer how often it wrapped
+ * (extend.h). The time in cycles is known to the 1 us of the timer's resolution, the few cycles
  * between the two reads, and the error of the measured clk_sys, which is below 10 ppm since one
- * crystal feeds both. All that stays below half a wrap, 67 ms, for a window of an hour and more.
+ * crystal feeds both. All that stays below half a wrap, 67 ms at the least, for a window of an hour
+ * and more.
+ *
+ * INTERRUPT_OVERHEAD_CYCLES are those of one USB interrupt that its handler's two reads of the
+ * counter do not see: exception entry and return, and the handler's own code before the first read
+ * and from the second on. No other interrupt is enabled that it could chain to. What the kernel
+ * loses afterwards, flash cache lines that the handler evicted, stays in the kernel's count.
  *
  * All of this runs from SRAM, so that a window causes no flash access of its own. */
+#include "chip.h"
 #include "port/cortex_m/extend.h"
 #include "port/port.h"
-#include "port/rp2040/registers.h"
-#include "port/rp2040/rp2040.h"
+#include "port/rp2/rp2.h"
 #include "port/usb/usb.h"
-
-/* Cycles of one USB interrupt that its handler's two reads of SysTick do not see: exception
- * entry (15) and return (13) by the Cortex-M0+, and the handler's own code before the first read
- * (8) and from the second on (22), as gcc 12 translates it. No other interrupt is enabled that
- * it could chain to. What the kernel loses afterwards, flash cache lines that the handler
- * evicted, stays in the kernel's count. */
-enum { INTERRUPT_OVERHEAD_CYCLES = 15 + 13 + 8 + 22 };
 
 static struct {
     uint32_t clk_sys_khz;
     uint32_t empty_cycles;
-    uint32_t primask;
+    uint32_t mask_before;
     uint64_t start_us;
-    uint32_t start_systick;
+    uint32_t start_count;
     volatile uint32_t interrupts;
     volatile uint64_t interrupt_cycles;
 } window;
 
-void systick_start(void)
-{
-    SYST_RVR = SYST_MASK;
-    SYST_CVR = 0;                             /* any write clears it, and it reloads */
-    SYST_CSR = SYST_CSR_ENABLE | SYST_CSR_CLKSOURCE_PROCESSOR;
-}
-
-/* TIMER's latched read would be disturbed by an interrupt that reads it too; this one is not. */
+/* The timer's latched read would be disturbed by an interrupt that reads it too; this is not. */
 ALWAYS_INLINE uint64_t timer_microseconds(void)
 {
     uint32_t high = TIMER_TIMERAWH;
@@ -67,37 +59,37 @@ RAM_CODE("port_window_begin")
 void port_window_begin(bool keep_interrupts, const struct port_range *warm, uint32_t ranges)
 {
     /* Masked first: an interrupt's code behind the flush would leave lines of its own. */
-    window.primask = interrupts_disable();
+    window.mask_before = window_mask();
     port_flush_flash_cache();
     for (uint32_t range = 0; range < ranges; range++) {
         read_through(&warm[range]);
     }
-    const uint32_t inside = keep_interrupts ? window.primask : 1;
+    const uint32_t inside = keep_interrupts ? window.mask_before : WINDOW_MASKED;
     window.interrupts = 0;
     window.interrupt_cycles = 0;
     XIP_CTRL_CTR_HIT = 0;                     /* any write clears */
     XIP_CTRL_CTR_ACC = 0;
     window.start_us = timer_microseconds();
-    window.start_systick = SYST_CVR;
-    interrupts_restore(inside);
+    window.start_count = cycle_counter();
+    window_restore(inside);
 }
 
 RAM_CODE("port_window_end")
 void port_window_end(struct port_window *result)
 {
-    (void)interrupts_disable();
-    const uint32_t end_systick = SYST_CVR;
+    (void)window_mask();
+    const uint32_t end_count = cycle_counter();
     const uint64_t end_us = timer_microseconds();
     result->xip_hits = XIP_CTRL_CTR_HIT;
     result->xip_accesses = XIP_CTRL_CTR_ACC;
     result->interrupts = window.interrupts;
     result->interrupt_cycles = window.interrupt_cycles;
     result->microseconds = end_us - window.start_us;
-    interrupts_restore(window.primask);
+    window_restore(window.mask_before);
 
-    const uint32_t remainder = (window.start_systick - end_systick) & SYST_MASK;
-    const uint64_t counted =
-        extend_cycles(remainder, result->microseconds, window.clk_sys_khz);
+    const uint32_t remainder = cycles_between(window.start_count, end_count);
+    const uint64_t counted = extend_cycles(remainder, CYCLE_COUNTER_BITS, result->microseconds,
+                                           window.clk_sys_khz);
     const uint64_t overhead = result->interrupt_cycles + window.empty_cycles;
     result->cycles = counted > overhead ? counted - overhead : 0;
 }
@@ -116,18 +108,16 @@ void cycles_start(uint32_t clk_sys_hz)
 RAM_CODE("usbctrl_irq_handler")
 void usbctrl_irq_handler(void)
 {
-    const uint32_t entry = SYST_CVR;
+    const uint32_t entry = cycle_counter();
     usb_service();
     window.interrupts = window.interrupts + 1;
     window.interrupt_cycles = window.interrupt_cycles + INTERRUPT_OVERHEAD_CYCLES +
-                              ((entry - SYST_CVR) & SYST_MASK);
+                              cycles_between(entry, cycle_counter());
 }
 
-/* Reading the register waits until the flush is complete (2.6.3.3). From SRAM: its own return would
- * bring a line back. */
+/* In SRAM: its own return would bring a line back. */
 RAM_CODE("port_flush_flash_cache")
 void port_flush_flash_cache(void)
 {
-    XIP_CTRL_FLUSH = 1;
-    (void)XIP_CTRL_FLUSH;
+    xip_cache_invalidate();
 }

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entry point `fake` of group `pyocd.probe`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyocd.core.plugin import Plugin
+
+from fakeboards import behind, names
+from harness.emulator import registry
+from harness.emulator.probe import EmulatedProbe
+
+
+class FakeProbe(EmulatedProbe):
+    """The probe of the emulated board behind a fake one, under the fake one's name."""
+
+    def __init__(self, name: str) -> None:
+        entry = next(entry for entry in registry.known() if entry.name == behind(name))
+        super().__init__(entry)
+        self._name = name
+
+    @classmethod
+    def get_all_connected_probes(
+        cls,
+        unique_id: str | None = None,  # noqa: ARG003
+        is_explicit: bool = False,  # noqa: ARG003
+    ) -> Sequence[FakeProbe]:
+        return [cls(name) for name in names]
+
+    @classmethod
+    def get_probe_with_id(
+        cls,
+        unique_id: str,
+        is_explicit: bool = False,  # noqa: ARG003
+    ) -> FakeProbe | None:
+        return cls(unique_id) if unique_id in names else None
+
+    @property
+    def unique_id(self) -> str:
+        return self._name
+
+
+class FakeProbePlugin(Plugin):
+    """What pyOCD's entry point loads."""
+
+    def load(self) -> type[FakeProbe]:
+        return FakeProbe
+
+    @property
+    def name(self) -> str:
+        return "fake"
+
+    @property
+    def description(self) -> str:
+        return "Boards of the tests"

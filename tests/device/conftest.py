@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each chip in turn, with its runner and a board that no other test has used."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.boards import BoardEntry
+from harness.build import RunnerImage, build_runner
+from tests.device.support import CLOCK_HZ, new_entry
+
+
+@pytest.fixture(scope="session", params=CLOCK_HZ)
+def chip(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="session")
+def image(chip: str) -> RunnerImage:
+    """The runner for the chip, built from this checkout."""
+    return build_runner(chip)
+
+
+@pytest.fixture
+def entry(chip: str) -> BoardEntry:
+    return new_entry(chip)
