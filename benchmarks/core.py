@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The emulator's M0+ core, with cycles and XIP timing, against Unicorn without hooks in the same run.
+"""The emulator's cores, with cycles and XIP timing, against Unicorn without hooks in the same run.
 
 The program is the plain kernel's kind of work: an int8 dot product with its data in SRAM, and its code
 in SRAM for both engines. Unicorn (`pip install 'ripbench[dev]'`) is only compared with.
@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from tabulate import tabulate
@@ -42,10 +43,27 @@ SCRIPT = (
 )
 
 
-def _program(folder: Path) -> bytes:
+@dataclass(frozen=True)
+class Core:
+    """A core: our chip, gcc's and Unicorn's name of it, and what the ratio must reach."""
+
+    name: str
+    chip: str
+    cpu: str
+    unicorn: str
+    asked: str
+
+
+CORES = (
+    Core("M0+", "rp2040", "cortex-m0plus", "UC_CPU_ARM_CORTEX_M0", "0.35"),
+    Core("M33", "rp2350", "cortex-m33", "UC_CPU_ARM_CORTEX_M33", "0.65"),
+)
+
+
+def _program(core: Core, folder: Path) -> bytes:
     (folder / "work.c").write_text(SOURCE)
     (folder / "work.ld").write_text(SCRIPT)
-    flags = ["-mcpu=cortex-m0plus", "-mthumb", "-O2", "-ffreestanding", "-nostdlib", "-w"]
+    flags = [f"-mcpu={core.cpu}", "-mthumb", "-O2", "-ffreestanding", "-nostdlib", "-w"]
     elf, binary = folder / "work.elf", folder / "work.bin"
     subprocess.run(
         [find_compiler(), *flags, "-T", folder / "work.ld", folder / "work.c", "-o", elf],
@@ -59,11 +77,11 @@ def _program(folder: Path) -> bytes:
     return binary.read_bytes()
 
 
-def _ours(program: bytes) -> tuple[float, int, int]:
+def _ours(core: Core, program: bytes) -> tuple[float, int, int]:
     """Seconds, instructions and result."""
     from harness.emulator.machine import Counter, Machine
 
-    machine = Machine("rp2040", 2 << 20)
+    machine = Machine(core.chip, 2 << 20)
     machine.power_on()
     machine.bus_write_block(SRAM, program)
     machine.memory_changed(SRAM, len(program))
@@ -79,13 +97,13 @@ def _ours(program: bytes) -> tuple[float, int, int]:
     return taken, machine.counter(Counter.INSTRUCTIONS) - before, machine.register(0)
 
 
-def _unicorns(program: bytes) -> tuple[float, int]:
+def _unicorns(core: Core, program: bytes) -> tuple[float, int]:
     """Seconds and result."""
     import unicorn
     from unicorn import arm_const as arm
 
     engine = unicorn.Uc(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB | unicorn.UC_MODE_MCLASS)
-    engine.ctl_set_cpu_model(arm.UC_CPU_ARM_CORTEX_M0)
+    engine.ctl_set_cpu_model(getattr(arm, core.unicorn))
     engine.mem_map(SRAM, 264 * 1024)
     engine.mem_write(SRAM, program)
     engine.reg_write(arm.UC_ARM_REG_R0, ROUNDS)
@@ -96,23 +114,28 @@ def _unicorns(program: bytes) -> tuple[float, int]:
 
 
 def main() -> None:
+    for core in CORES:
+        _compare(core)
+
+
+def _compare(core: Core) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        program = _program(Path(folder))
-    mine = [_ours(program) for _ in range(5)]
+        program = _program(core, Path(folder))
+    mine = [_ours(core, program) for _ in range(5)]
     instructions, result = mine[0][1:]
     rows: list[tuple[str, str, str]] = []
     speed = statistics.median(instructions / seconds / 1e6 for seconds, _, _ in mine)
     rows.append(("ripbench, cycles and XIP", f"{speed:.0f} MIPS", ""))
     try:
-        theirs = [_unicorns(program) for _ in range(5)]
+        theirs = [_unicorns(core, program) for _ in range(5)]
     except ImportError:
         rows.append(("Unicorn", "not installed", "pip install 'ripbench[dev]'"))
     else:
         assert all(found == result for _, found in theirs), "the engines disagree"
         other = statistics.median(instructions / seconds / 1e6 for seconds, _ in theirs)
         rows.append(("Unicorn, no hooks", f"{other:.0f} MIPS", ""))
-        rows.append(("ratio", f"{speed / other:.2f}", "0.35"))
-    print(f"\nM0+ core, {instructions / 1e6:.1f} M instructions, median of 5")
+        rows.append(("ratio", f"{speed / other:.2f}", core.asked))
+    print(f"\n{core.name} core, {instructions / 1e6:.1f} M instructions, median of 5")
     print(tabulate(rows, headers=("", "speed", "asked"), disable_numparse=True))
 
 
