@@ -234,27 +234,35 @@ def test_the_header() -> None:
 
 FUNCTIONS = (
     *("SR", "GS", "FO", "XM", "RB", "IF", "EX", "FC", "CX", "RE", "RP"),
-    *("OA", "GP", "LP", "PT", "XF", "FD", "AB", "EB", "SS"),
+    *("OA", "GP", "LP", "AB", "EB", "SS"),
 )
 
 
 def test_every_function_can_be_looked_up(chip: Chip) -> None:
     addresses = {chip.rom(code) for code in FUNCTIONS}
-    assert len(addresses) == 20
+    assert len(addresses) == 17
     assert all(address & 1 and address < 0x8000 for address in addresses)
     assert chip.message == ""
 
 
-@pytest.mark.parametrize(("code", "mask"), [("XX", 4), ("SR", 0x10)])
+@pytest.mark.parametrize(("code", "mask"), [("XX", 4), ("SR", 0x10), ("FD", 4), ("PT", 0x40)])
 def test_an_unknown_function_stops(chip: Chip, code: str, mask: int) -> None:
     assert chip.rom(code, mask) == 0
     assert chip.message.startswith(f"boot ROM lookup of '{code}' with mask {mask:#x}")
 
 
-@pytest.mark.parametrize("code", ["OA", "GP", "LP", "PT", "XF", "FD", "AB", "EB", "SS"])
+@pytest.mark.parametrize("code", ["OA", "GP", "LP", "AB", "EB", "SS"])
 def test_functions_that_are_not_modelled_stop_when_called(chip: Chip, code: str) -> None:
     chip.call(chip.rom(code))
     assert chip.message.startswith("this function of the boot ROM is not modelled")
+
+
+def test_flash_devinfo_is_found_as_data() -> None:
+    chip = booted(image())
+    pointer = chip.rom("FD", 0x40)
+    assert pointer < 0x8000
+    assert chip.read(chip.read(pointer), 2) == 0x0C00  # CS0: 16 MB, CS1: none
+    assert chip.message == ""
 
 
 def test_state_reset(chip: Chip) -> None:

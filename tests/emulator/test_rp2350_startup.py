@@ -238,8 +238,8 @@ def test_clocks_that_run_say_so() -> None:
     assert chip.read(CLOCKS + 0xB4) == 0xFFFFFFFE  # SLEEP_EN0
     assert chip.read(CLOCKS + 0xC0) == 0x7FFFFFFF  # ENABLED1
     assert chip.message == ""
-    chip.read(CLOCKS + 0xA4)
-    assert "CLOCKS+0x0a4 is not modelled" in chip.message
+    chip.read(CLOCKS + 0xC4)
+    assert "CLOCKS+0x0c4 is not modelled" in chip.message
 
 
 def test_moving_the_auxiliary_source_under_clk_sys() -> None:

@@ -98,8 +98,14 @@ enum clock {
     RP2040_CLK_USB, RP2040_CLK_ADC, RP2040_CLK_RTC,
     RP2350_CLK_HSTX = RP2040_CLK_USB, RP2350_CLK_USB, RP2350_CLK_ADC, CLOCKS
 };
+enum { FREQUENCY_COUNTER_WORDS = 8 };
+struct frequency_counter {
+    uint32_t words[FREQUENCY_COUNTER_WORDS];
+    uint64_t done_ns;           /* STATUS and RESULT are not to be seen before */
+};
 struct clocks {
     uint32_t ctrl[CLOCKS], div[CLOCKS];
+    struct frequency_counter counter;
     uint32_t resus_ctrl, wake_en[2], sleep_en[2];
     uint64_t ref_hz, sys_hz;
 };

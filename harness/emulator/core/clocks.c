@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CLOCKS, the clock generators (RP2040 data sheet 2.15, RP2350 data sheet 8.1).
  *
- * Frequencies are whole Hz, rounded down. Muxes switch at once. The frequency counter, the
- * interrupt registers and the resuscitation of a dead clk_sys are not modelled. */
+ * Frequencies are whole Hz, rounded down. Muxes switch at once. The interrupt registers and the
+ * resuscitation of a dead clk_sys are not modelled; FC0 is in clocks_counter.c. */
 #include "model.h"
 
 enum { CLOCK_CTRL = 0, CLOCK_DIV = 4, CLOCK_SELECTED = 8, CLOCK_STRIDE = 12 };
-enum { RESUS_STATUS = 4 };      /* from CLK_SYS_RESUS_CTRL */
+enum { RESUS_STATUS = 4, FC0 = 8 };     /* from CLK_SYS_RESUS_CTRL */
 enum { WAKE_EN0, WAKE_EN1, SLEEP_EN0, SLEEP_EN1, ENABLED0, ENABLED1, ENABLES };     /* in words */
 enum { CTRL_ENABLE = 1 << 11, CTRL_ENABLED = 1 << 28, AUXSRC_SHIFT = 5, AUXSRC_MASK = 7 };
 enum { REF_SRC_ROSC = 0, REF_SRC_AUX = 1, REF_SRC_XOSC = 2, SYS_SRC_REF = 0, SYS_SRC_AUX = 1 };
@@ -41,7 +41,7 @@ static enum clock_source source_of(const machine *m, enum clock which)
     return aux_source(m, which);
 }
 
-static uint64_t source_hz(const machine *m, enum clock_source source)
+uint64_t clocks_source_hz(const machine *m, enum clock_source source)
 {
     switch (source) {
     case SOURCE_PLL_SYS:
@@ -76,7 +76,7 @@ static uint64_t divided(const machine *m, enum clock which, uint64_t hz)
 
 static uint64_t generated_hz(const machine *m, enum clock which)
 {
-    return divided(m, which, source_hz(m, source_of(m, which)));
+    return divided(m, which, clocks_source_hz(m, source_of(m, which)));
 }
 
 uint64_t clocks_hz(const machine *m, enum clock which)
@@ -151,6 +151,7 @@ bool clocks_read(machine *m, const block *b, uint32_t offset, uint32_t *value)
     const struct clock_layout *layout = m->chip->model->clocks;
     const struct clocks *c = &m->chip->clocks;
     uint32_t enables = (offset - layout->wake_en0) / 4;
+    uint32_t counter = (offset - layout->resus_ctrl - FC0) / 4;
     (void)b;
     if (offset < CLOCKS * CLOCK_STRIDE) {
         enum clock which = offset / CLOCK_STRIDE;
@@ -162,6 +163,8 @@ bool clocks_read(machine *m, const block *b, uint32_t offset, uint32_t *value)
         *value = c->resus_ctrl;
     } else if (offset == layout->resus_ctrl + RESUS_STATUS) {
         *value = 0;
+    } else if (counter < FREQUENCY_COUNTER_WORDS) {
+        *value = frequency_counter_read(m, counter);
     } else if (offset >= layout->wake_en0 && enables < ENABLES) {
         bool sleep = enables == SLEEP_EN0 || enables == SLEEP_EN1;
         *value = (sleep ? c->sleep_en : c->wake_en)[enables & 1];
@@ -187,6 +190,7 @@ bool clocks_write(machine *m, const block *b, uint32_t offset, uint32_t value, e
     const struct clock_layout *layout = m->chip->model->clocks;
     struct clocks *c = &m->chip->clocks;
     uint32_t enables = (offset - layout->wake_en0) / 4, upper = enables & 1;
+    uint32_t counter = (offset - layout->resus_ctrl - FC0) / 4;
     (void)b;
     if (offset < CLOCKS * CLOCK_STRIDE) {
         enum clock which = offset / CLOCK_STRIDE;
@@ -198,6 +202,8 @@ bool clocks_write(machine *m, const block *b, uint32_t offset, uint32_t value, e
         clocks_changed(m);
     } else if (offset == layout->resus_ctrl) {
         c->resus_ctrl = register_write(c->resus_ctrl, value, alias, RESUS_CTRL_BITS);
+    } else if (counter < FREQUENCY_COUNTER_WORDS) {
+        return frequency_counter_write(m, counter, value, alias);
     } else if (offset >= layout->wake_en0 && enables <= SLEEP_EN1) {
         uint32_t *words = enables <= WAKE_EN1 ? c->wake_en : c->sleep_en;
         words[upper] = register_write(words[upper], value, alias,
@@ -218,6 +224,7 @@ void clocks_reset(machine *m, const block *b)
     *c = (struct clocks){
         .resus_ctrl = RESUS_CTRL_RESET, .ref_hz = c->ref_hz, .sys_hz = c->sys_hz,
         .wake_en = {WAKE_EN0_BITS, wake_en1}, .sleep_en = {WAKE_EN0_BITS, wake_en1}};
+    frequency_counter_reset(&c->counter);
     for (enum clock which = 0; which < CLOCKS; which++)
         c->div[which] = generator(m, which)->div_bits ? 1u << layout->integer_shift : 0;
 }

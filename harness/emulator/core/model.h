@@ -14,15 +14,23 @@ struct generator {
     uint32_t ctrl_bits, div_bits;       /* writable; without div_bits there is no divider */
     uint8_t aux[8];                     /* enum clock_source, by AUXSRC */
 };
+enum { COUNTED_CLOCKS = 4 };
 struct clock_layout {
     struct generator generators[CLOCKS];
     unsigned integer_shift;     /* fraction bits of the dividers: 8 or 16 */
     bool zero_is_one_more;      /* an integer part of 0 divides by one more than it can hold, not
                                    by 65536 */
     bool shows_enabled;         /* CTRL bit 28 */
-    uint32_t resus_ctrl, wake_en0;      /* offsets; the others follow them */
+    uint32_t resus_ctrl, wake_en0;      /* offsets; the others follow them, FC0 between them */
+    uint8_t counted[COUNTED_CLOCKS];    /* enum clock, by FC0_SRC from that of clk_peri on */
     uint32_t wake_en1_bits;
 };
+
+uint64_t clocks_source_hz(const machine *m, enum clock_source source);
+/* clocks_counter.c: its registers by word. false: that is not modelled. */
+void frequency_counter_reset(struct frequency_counter *f);
+uint32_t frequency_counter_read(const machine *m, uint32_t word);
+bool frequency_counter_write(machine *m, uint32_t word, uint32_t value, enum alias alias);
 
 /* ---- xip_ctrl.c, usb.c ---- */
 struct xip_ctrl_facts {

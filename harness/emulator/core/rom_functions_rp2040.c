@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of the RP2040's boot ROM that programs call (data sheet 2.8.3.1), in C; those of
- * the flash are in rom_flash.c. Each costs about what its instructions would. The floating-point
- * functions can be looked up, as a pico-sdk program does, but not called. */
+ * the flash are in rom_flash.c, those of floating point in rom_float.c. Each costs about what its
+ * instructions would. */
 #include "rom.h"
 
 /* ---- bits (2.8.3.1.2) ---- */

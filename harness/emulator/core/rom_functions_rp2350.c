@@ -131,9 +131,8 @@ const struct rom_function ROM_RP2350_FUNCTIONS[] = {
     {"IF", rom_flash_connect}, {"EX", rom_flash_exit_xip}, {"RE", rom_flash_range_erase},
     {"RP", rom_flash_range_program}, {"FC", rom_flash_flush_cache},
     {"CX", rom_flash_enter_cmd_xip}, {"RB", reboot},
-    {"OA", not_modelled}, {"GP", not_modelled}, {"LP", not_modelled}, {"PT", not_modelled},
-    {"XF", not_modelled}, {"FD", not_modelled}, {"AB", not_modelled}, {"EB", not_modelled},
-    {"SS", not_modelled},
+    {"OA", not_modelled}, {"GP", not_modelled}, {"LP", not_modelled}, {"AB", not_modelled},
+    {"EB", not_modelled}, {"SS", not_modelled},
 };
 const uint32_t ROM_RP2350_FUNCTION_COUNT = sizeof ROM_RP2350_FUNCTIONS
                                            / sizeof ROM_RP2350_FUNCTIONS[0];

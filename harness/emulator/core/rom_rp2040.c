@@ -7,6 +7,7 @@
  * second stage (measured with an image of it); the 0.5 s of retries before BOOTSEL are left out. */
 #include "model.h"
 #include "rom.h"
+#include "rom_float.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -131,16 +132,26 @@ static void lookup(machine *m)
                        (int)(wanted & 0xff), (int)(wanted >> 8));
 }
 
+static void call_float(machine *m, uint32_t number)
+{
+    bool is_double = number >= ROM_FIRST_DOUBLE;
+    uint32_t function = number - (is_double ? ROM_FIRST_DOUBLE : ROM_FIRST_FLOAT);
+    if (!(is_double ? rom_double_call : rom_float_call)(m, function))
+        machine_strict(m, "boot ROM %s function %u (table offset 0x%02x) is not modelled",
+                       is_double ? "double" : "float", (unsigned)function,
+                       (unsigned)function * 4);
+}
+
 static void call_function(machine *m, uint32_t number)
 {
     uint32_t index = number - ROM_FIRST_FUNCTION;
+    if (number >= ROM_FIRST_FLOAT && number < ROM_FIRST_DOUBLE + ROM_FLOATS) {
+        call_float(m, number);
+        return;
+    }
     m->cycles += ROM_FUNCTION_CYCLES;
     if (index < ROM_RP2040_FUNCTION_COUNT)
         ROM_RP2040_FUNCTIONS[index].call(m);
-    else if (number >= ROM_FIRST_FLOAT && number < ROM_FIRST_DOUBLE + ROM_FLOATS)
-        machine_strict(m, "boot ROM %s function %u (table offset 0x%02x) is not modelled",
-                       number < ROM_FIRST_DOUBLE ? "float" : "double",
-                       (unsigned)(number % ROM_FLOATS), (unsigned)(number % ROM_FLOATS * 4));
     else
         machine_strict(m, "boot ROM entered at stub %u: no function is there", (unsigned)number);
 }

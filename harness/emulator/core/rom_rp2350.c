@@ -17,7 +17,10 @@ enum {                                          /* 5.4.1, bootrom constants */
 };
 enum { RESTORE_XIP = ROM_STUBS - 1, BOOT_CYCLES = 50000, LOOKUP_CYCLES = 60 };
 enum { XIP_CLKDIV = 3 };
-enum { XIP_SETUP_CODE = 0 };                    /* in BOOTRAM */
+enum { XIP_SETUP_CODE = 0, FLASH_DEVINFO = 0x1fc };     /* in BOOTRAM; where is up to the ROM */
+#define BOOTRAM_BASE 0x400e0000u
+#define FLASH_DEVINFO_DEFAULT 0x0c00            /* without OTP: CS0 16 MB, CS1 none, no D8h */
+enum { DATA_AT = ROM_STUBS_AT + 4 * ROM_STUBS };
 #define SALT 0x5a17ba5eba11c0deull
 
 /* ---- the image ---- */
@@ -38,6 +41,7 @@ void rom_rp2350_build(machine *m)
     rom_put_base(m, SRAM_BASE + m->sram_bytes, ROM_GENERATION, ROM_VERSION);
     rom_put_halfword(m, ROM_FUNCTION_TABLE, ROM_STUBS_AT);
     rom_put_halfword(m, ROM_LOOKUP, rom_stub(ROM_CALL_LOOKUP));
+    rom_put_word(m, DATA_AT, BOOTRAM_BASE + FLASH_DEVINFO);
     rom_put_code(m, CODE, sizeof CODE / sizeof CODE[0]);
 }
 
@@ -56,6 +60,13 @@ static void put_xip_setup_code(machine *m)
     memcpy(m->chip->bootram.bytes + XIP_SETUP_CODE, code, sizeof code);
 }
 
+/* FLASH_DEVINFO16: what the flash functions know of the parts, for programs to read and change. */
+static void put_flash_devinfo(machine *m)
+{
+    const uint16_t info = FLASH_DEVINFO_DEFAULT;
+    memcpy(m->chip->bootram.bytes + FLASH_DEVINFO, &info, sizeof info);
+}
+
 static void boot_flash(machine *m)
 {
     struct chip *c = m->chip;
@@ -71,6 +82,7 @@ static void boot_flash(machine *m)
         return;
     }
     put_xip_setup_code(m);
+    put_flash_devinfo(m);
     m->vtor = image.vector_table;
     m->msplim = image.sp_limit;
     m->r[0] = image.pc;
@@ -87,10 +99,11 @@ static void boot(machine *m)
 }
 
 /* ---- calls ---- */
-/* void *lookup(uint32_t code, uint32_t mask), 5.4.2: mask says what may be found */
+/* void *lookup(uint32_t code, uint32_t mask), 5.4.2: mask says what may be found. The only data
+ * here is FD, and what is found is a word of the ROM that points to it. */
 static void lookup(machine *m)
 {
-    enum { SECURE_ARM = 1 << 2 };
+    enum { SECURE_ARM = 1 << 2, DATA = 1 << 6 };
     uint32_t code = m->r[0] & 0xffff, mask = m->r[1];
     m->cycles += LOOKUP_CYCLES;
     m->r[0] = 0;
@@ -99,6 +112,8 @@ static void lookup(machine *m)
         if (code == ((uint32_t)name[0] | (uint32_t)name[1] << 8) && (mask & SECURE_ARM))
             m->r[0] = rom_stub(ROM_FIRST_FUNCTION + i);
     }
+    if (code == ('F' | 'D' << 8) && (mask & DATA))
+        m->r[0] = DATA_AT;
     if (!m->r[0])
         machine_strict(m, "boot ROM lookup of '%c%c' with mask 0x%x: no such function in this ROM",
                        (int)(code & 0xff), (int)(code >> 8), (unsigned)mask);

@@ -97,6 +97,7 @@ static const struct clock_layout CLOCK_LAYOUT = {
         [RP2040_CLK_ADC] = {"clk_adc", 0x00130ce0, 0x00000300, AUX_OF_USB},
         [RP2040_CLK_RTC] = {"clk_rtc", 0x00130ce0, 0xffffffff, AUX_OF_USB},
     },
+    .counted = {CLK_PERI, RP2040_CLK_USB, RP2040_CLK_ADC, RP2040_CLK_RTC},
     .integer_shift = 8, .resus_ctrl = 0x78, .wake_en0 = 0xa0, .wake_en1_bits = 0x7fff,
 };
 

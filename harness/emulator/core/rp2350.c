@@ -122,6 +122,7 @@ static const struct clock_layout CLOCK_LAYOUT = {
         [RP2350_CLK_USB] = {"clk_usb", 0x00130ce0, 0x000f0000, AUX_OF_USB},
         [RP2350_CLK_ADC] = {"clk_adc", 0x00130ce0, 0x000f0000, AUX_OF_USB},
     },
+    .counted = {CLK_PERI, RP2350_CLK_USB, RP2350_CLK_ADC, RP2350_CLK_HSTX},
     .integer_shift = 16, .zero_is_one_more = true, .shows_enabled = true,
     .resus_ctrl = 0x84, .wake_en0 = 0xac, .wake_en1_bits = 0x7fffffff,
 };
