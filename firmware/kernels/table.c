@@ -4,7 +4,12 @@
 
 #include "kernels/plain/plain.h"
 
-static const struct conv_kernel *const table[] = {&plain_conv_gather, &plain_conv_direct};
+static const struct conv_kernel *const table[] = {
+    &plain_conv_gather_double,
+    &plain_conv_gather_single,
+    &plain_conv_direct_double,
+    &plain_conv_direct_single,
+};
 
 const struct conv_kernel *conv_kernel_for(const struct conv_record *record)
 {

@@ -28,7 +28,6 @@ from harness.schema.constants import (
     SLICE_ALIGNMENT,
     Layout,
     OpKind,
-    Rounding,
     Traversal,
 )
 from harness.schema.records import (
@@ -153,7 +152,7 @@ def _quants(p: ConvParameters) -> Iterable[QuantRecord]:
 def _conv(g: ConvGeometry, p: ConvParameters, tap_order: int) -> ConvRecord:
     return ConvRecord(
         kind=OpKind.CONV,
-        rounding=Rounding.DOUBLE,
+        rounding=p.rounding,
         layout=Layout.DENSE,
         tap_order=tap_order,
         traversal=Traversal.ROW,

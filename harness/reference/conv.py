@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from harness.geometry import ConvGeometry
 from harness.reference.requantize import requantize, to_int32
-from harness.schema.constants import TapOrder
+from harness.schema.constants import Rounding, TapOrder
 
 Int8s = NDArray[np.int8]
 Int64s = NDArray[np.int64]
@@ -23,7 +23,7 @@ Int64s = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ConvParameters:
-    """Weights and quantisation, TFLite int8 per channel, rounding `double`.
+    """Weights and quantisation, TFLite int8 per channel.
 
     weights: int8 [c_out, k_h, k_w, c_in]. bias, multiplier, shift: int32 [c_out]. A padding tap reads
     the input's zero point. activation_min, activation_max: clamp of the output, int8.
@@ -37,6 +37,7 @@ class ConvParameters:
     output_zero_point: int
     activation_min: int = -128
     activation_max: int = 127
+    rounding: Rounding = Rounding.DOUBLE
 
 
 def convolve(g: ConvGeometry, p: ConvParameters, x: Int8s) -> Int8s:
@@ -100,7 +101,10 @@ def _finish(p: ConvParameters, sums: Int64s, channels: slice = slice(None)) -> I
     """Bias, requantisation, zero point and clamp; the last axis is the channel."""
     accumulators = to_int32(sums + p.bias[channels])
     scaled = requantize(
-        accumulators, p.multiplier[channels].astype(np.int64), p.shift[channels].astype(np.int64)
+        accumulators,
+        p.multiplier[channels].astype(np.int64),
+        p.shift[channels].astype(np.int64),
+        p.rounding,
     )
     clamped = np.clip(scaled + p.output_zero_point, p.activation_min, p.activation_max)
     return clamped.astype(np.int8)

@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requantisation of int32 accumulators as TFLite's reference kernels do it (rounding `double`).
+"""Requantisation of int32 accumulators, with each of three roundings.
 
-result = RDBPOT(SRDHM(x << left, m), right), with left = max(shift, 0) and right = max(-shift, 0):
-a saturating rounding doubling high multiply, then a rounding division by a power of two.
+double:   TFLite's reference kernels: RDBPOT(SRDHM(x << left, m), right), with left = max(shift, 0)
+          and right = max(-shift, 0): a saturating rounding doubling high multiply, then a rounding
+          division by a power of two.
+single:   TFLite built with TFLITE_SINGLE_ROUNDING: (x * m + 2^(30 - shift)) >> (31 - shift).
+truncate: TinyEngine's fp_requantize kernels: (int32)((float)x * scale), towards zero, where scale
+          is m * 2^(shift - 31) as float32.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from harness.schema.constants import Rounding
 
 Int64s = NDArray[np.int64]
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
@@ -31,8 +38,24 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
     return (0, 0) if shift < _LEAST_SHIFT else (multiplier, shift)
 
 
-def requantize(accumulators: Int64s, multiplier: Int64s, shift: Int64s) -> Int64s:
-    """Rounds `accumulators` (int32 values) by m * 2^(shift - 31), arrays that broadcast."""
+def requantize(
+    accumulators: Int64s,
+    multiplier: Int64s,
+    shift: Int64s,
+    rounding: Rounding = Rounding.DOUBLE,
+) -> Int64s:
+    """Scales `accumulators` (int32 values) by m * 2^(shift - 31), arrays that broadcast; shift -31 to
+    30, m over -2^31. The zero point and the clamp come after it."""
+    return _FUNCTIONS[rounding](accumulators, multiplier, shift)
+
+
+def to_int32(values: Int64s) -> Int64s:
+    """The low 32 bits as a signed number, which is what a 32-bit register would hold."""
+    wrapped: Int64s = ((values + 2**31) & 0xFFFF_FFFF) - 2**31
+    return wrapped
+
+
+def _double(accumulators: Int64s, multiplier: Int64s, shift: Int64s) -> Int64s:
     left = np.maximum(shift, 0)
     right = np.maximum(-shift, 0)
     return _rounding_divide(
@@ -40,10 +63,19 @@ def requantize(accumulators: Int64s, multiplier: Int64s, shift: Int64s) -> Int64
     )
 
 
-def to_int32(values: Int64s) -> Int64s:
-    """The low 32 bits as a signed number, which is what a 32-bit register would hold."""
-    wrapped: Int64s = ((values + 2**31) & 0xFFFF_FFFF) - 2**31
-    return wrapped
+def _single(accumulators: Int64s, multiplier: Int64s, shift: Int64s) -> Int64s:
+    """In 64 bits nothing overflows before the shift; the result is cast to int32, not saturated."""
+    product = accumulators.astype(np.int64) * multiplier
+    return to_int32((product + (np.int64(1) << (30 - shift))) >> (31 - shift))
+
+
+def _truncate(accumulators: Int64s, multiplier: Int64s, shift: Int64s) -> Int64s:
+    """Three float32 operations, of which the first two round to nearest even: accumulator to float,
+    times the scale, to integer. What does not fit int32 saturates, as Arm's VCVT and f2iz do."""
+    scale = np.ldexp(multiplier.astype(np.float32), (shift - 31).astype(np.int32))
+    product = accumulators.astype(np.float32) * scale
+    whole = np.trunc(product).astype(np.int64)
+    return np.clip(whole, _INT32_MIN, _INT32_MAX)
 
 
 def _doubling_high_multiply(a: Int64s, b: Int64s) -> Int64s:
@@ -62,3 +94,10 @@ def _rounding_divide(x: Int64s, exponent: Int64s) -> Int64s:
     threshold = (mask >> 1) + (x < 0)
     result: Int64s = (x >> exponent) + ((x & mask) > threshold)
     return result
+
+
+_FUNCTIONS: dict[Rounding, Callable[[Int64s, Int64s, Int64s], Int64s]] = {
+    Rounding.DOUBLE: _double,
+    Rounding.SINGLE: _single,
+    Rounding.TRUNCATE: _truncate,
+}

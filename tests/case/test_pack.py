@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from harness.errors import ConfigError
 from harness.kernels import PLAIN_CONV
 from harness.network import find_set, load_set
 from harness.plan import Strategy, plan_layer
-from harness.schema.constants import SECTION_ALIGNMENT, SLICE_ALIGNMENT, TapOrder
+from harness.schema.constants import SECTION_ALIGNMENT, SLICE_ALIGNMENT, Rounding, TapOrder
 from harness.schema.records import CaseEntry, ConvRecord, PackHeader, TensorRecord
 
 LAYERS = {layer.id: layer for layer in load_set(find_set("first"))}
@@ -92,6 +93,15 @@ def test_op_record() -> None:
     record = ConvRecord.unpack(pack.data[at : at + ConvRecord.size()])
     assert (record.k_h, record.k_w, record.pad_top, record.pad_right) == (3, 3, 1, 1)
     assert record.weights_bytes == 6 * 3 * 3 * 13
+
+
+@pytest.mark.parametrize(("rounding", "number"), [("DOUBLE", 0), ("SINGLE", 1), ("TRUNCATE", 2)])
+def test_op_record_carries_the_rounding(rounding: str, number: int) -> None:
+    (case, _) = _cases()
+    parameters = replace(case.parameters, rounding=Rounding[rounding])
+    pack = build_pack([make_case(case.plan, parameters)])
+    at = pack.header.ops_offset + pack.entries[0].ops.offset
+    assert ConvRecord.unpack(pack.data[at : at + ConvRecord.size()]).rounding == number
 
 
 def test_refusals() -> None:

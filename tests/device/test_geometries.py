@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 import zlib
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,7 @@ from harness.geometry import ConvGeometry, Pad
 from harness.kernels import PLAIN_CONV
 from harness.network import Layer
 from harness.plan import Strategy, plan_layer
-from harness.schema.constants import FrameType, TapOrder
+from harness.schema.constants import FrameType, Rounding, TapOrder
 from harness.schema.records import RunResult
 from tests.firmware.support import HostRunner, compile_host
 
@@ -85,3 +86,23 @@ def test_random_geometries(
             assert result.output_crc == expected, f"{case.id}: {case.plan.layer.geometry}"
             assert _on_host(host, index).output_crc == expected, case.id
             assert result.outside_count == 0, case.id
+
+
+def test_single_rounding(image: RunnerImage, entry: BoardEntry) -> None:
+    """The kernel's other rounding, on geometries whose outputs the two roundings tell apart."""
+    cases = [
+        Case(f"{case.id}-single", case.plan, replace(case.parameters, rounding=Rounding.SINGLE))
+        for case in random_cases()[:80]
+    ]
+    pack = build_pack(cases)
+    with Board(entry) as board:
+        board.start(image, pack)
+        for index, case in enumerate(pack.cases):
+            (result,) = board.run(index, seed=index).results
+            assert result.output_crc == zlib.crc32(case.expected(index).tobytes()), case.id
+    double = random_cases()[:80]
+    apart = sum(
+        int((case.expected(n) != other.expected(n)).sum())
+        for n, (case, other) in enumerate(zip(cases, double, strict=True))
+    )
+    assert apart > 0

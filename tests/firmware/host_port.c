@@ -169,9 +169,15 @@ uint32_t host_decode(const uint8_t *bytes, uint32_t count, uint8_t *frames, uint
     return found;
 }
 
-int32_t host_requantize(int32_t x, int32_t multiplier, int32_t shift)
+static int32_t requantize(enum rounding rounding, int32_t x, int32_t multiplier, int32_t shift)
 {
-    return multiply_by_quantized_multiplier(x, multiplier, shift);
+    return rounding == ROUNDING_SINGLE ? requantize_single(x, multiplier, shift)
+                                       : requantize_double(x, multiplier, shift);
+}
+
+int32_t host_requantize(uint32_t rounding, int32_t x, int32_t multiplier, int32_t shift)
+{
+    return requantize((enum rounding)rounding, x, multiplier, shift);
 }
 
 int32_t host_output_stage(int32_t x, int32_t zero_point, int32_t low, int32_t high)
@@ -179,10 +185,10 @@ int32_t host_output_stage(int32_t x, int32_t zero_point, int32_t low, int32_t hi
     return output_stage(x, zero_point, low - zero_point, high - zero_point);
 }
 
-void host_requantize_many(const int32_t *x, uint32_t count, int32_t multiplier, int32_t shift,
-                          int32_t *to)
+void host_requantize_many(uint32_t rounding, const int32_t *x, uint32_t count, int32_t multiplier,
+                          int32_t shift, int32_t *to)
 {
     for (uint32_t index = 0; index < count; index++) {
-        to[index] = multiply_by_quantized_multiplier(x[index], multiplier, shift);
+        to[index] = requantize((enum rounding)rounding, x[index], multiplier, shift);
     }
 }

@@ -161,6 +161,7 @@ class Conv:
     shifts: tuple[int, int] = (-12, 1)
     input_offset: int = 0
     output_offset: int | None = None
+    rounding: Rounding = Rounding.DOUBLE
     weights: list[int] = field(default_factory=list)
     quants: list[records.QuantRecord] = field(default_factory=list)
 
@@ -190,7 +191,7 @@ class Conv:
     def record(self) -> records.ConvRecord:
         return records.ConvRecord(
             kind=OpKind.CONV,
-            rounding=Rounding.DOUBLE,
+            rounding=self.rounding,
             layout=Layout.DENSE,
             tap_order=self.order,
             traversal=Traversal.ROW,
@@ -316,8 +317,11 @@ def assemble(entries: list[records.CaseEntry], sections: list[bytes], **changes:
 # ---- what must come out ----
 
 
-def requantize(x: int, multiplier: int, shift: int) -> int:
-    """gemmlowp's functions word for word, on Python integers; x << left keeps 32 bits."""
+def requantize(x: int, multiplier: int, shift: int, rounding: Rounding = Rounding.DOUBLE) -> int:
+    """TFLite's functions on Python integers, kept to 32 bits where int32_t keeps them."""
+    if rounding is Rounding.SINGLE:
+        half_up = (x * multiplier + (1 << (30 - shift))) >> (31 - shift)
+        return ((half_up + 2**31) & 0xFFFFFFFF) - 2**31
     left, right = max(shift, 0), max(-shift, 0)
     x = (((x << left) + 2**31) & 0xFFFFFFFF) - 2**31
     product = x * multiplier
@@ -388,5 +392,5 @@ def output_value(conv: Conv, taps: list[int], channel: int) -> int:
     quant = conv.quants[channel]
     total = quant.bias + sum((x - conv.zero_in) * w for x, w in zip(taps, weights, strict=True))
     total = ((total + 2**31) & 0xFFFFFFFF) - 2**31
-    scaled = requantize(total, quant.multiplier, quant.shift) + conv.zero_out
-    return min(max(scaled, conv.low), conv.high)
+    scaled = requantize(total, quant.multiplier, quant.shift, conv.rounding)
+    return min(max(scaled + conv.zero_out, conv.low), conv.high)

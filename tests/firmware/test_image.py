@@ -42,7 +42,8 @@ _CHIPS = [
 
 # Timed code, code that runs while flash cannot be read, and the USB interrupt's usual path.
 _IN_SRAM = {
-    "run_gather", "run_direct", "dot", "run_in_window", "port_window_begin", "port_window_end",
+    "run_gather_double", "run_gather_single", "run_direct_double", "run_direct_single", "dot",
+    "run_in_window", "port_window_begin", "port_window_end",
     "usbctrl_irq_handler", "usb_service", "cdc_received", "cdc_transmit", "pipe_give",
     "clocks_measure_clk_sys", "memcpy", "memset", "crc32", "port_flush_flash_cache",
 }  # fmt: skip

@@ -112,7 +112,7 @@ def test_bad_records(host: HostRunner, changes: dict[str, Any], what: int) -> No
 
 
 @pytest.mark.parametrize(
-    "changes", [{"op__rounding": 1}, {"op__layout": 1}, {"op__traversal": 2}, {"op__tap_order": 2}]
+    "changes", [{"op__rounding": 2}, {"op__layout": 1}, {"op__traversal": 2}, {"op__tap_order": 2}]
 )
 def test_what_the_plain_kernel_does_not_do(host: HostRunner, changes: dict[str, Any]) -> None:
     assert _refused(host, build([_case(**changes)])).reason == Refusal.NO_KERNEL

@@ -19,7 +19,7 @@ from harness.reference import (
     quantize_multiplier,
     requantize,
 )
-from harness.schema.constants import TapOrder
+from harness.schema.constants import Rounding, TapOrder
 from tests.strategies import conv_geometries
 
 
@@ -118,6 +118,67 @@ def test_one_scalar_below_the_debt_shows() -> None:
 def test_roundings(x: int, multiplier: int, shift: int, result: int) -> None:
     got = requantize(np.array([x], np.int64), np.array([multiplier]), np.array([shift]))
     assert got.tolist() == [result]
+
+
+@pytest.mark.parametrize(
+    ("x", "multiplier", "shift", "result"),
+    [
+        (3, 2**30, 0, 2),  # 1.5 rounds up
+        (-3, 2**30, 0, -1),  # and so does -1.5
+        (1, 2**30, -1, 0),  # 0.25, which two roundings take to 1
+        (-6, 2**30, -1, -1),  # -1.5, which two roundings take to -2
+        (-7, 2**30, -1, -2),
+        (2**30, 2**30, 1, 2**30),
+        (2**31 - 1, 2**30, 2, -2),  # 2^32 - 2: int32 keeps the low bits
+        (-(2**31), 2**31 - 1, -31, -1),
+    ],
+)
+def test_single_rounding(x: int, multiplier: int, shift: int, result: int) -> None:
+    arrays = np.array([x], np.int64), np.array([multiplier]), np.array([shift])
+    assert requantize(*arrays, Rounding.SINGLE).tolist() == [result]
+
+
+@pytest.mark.parametrize(
+    ("x", "multiplier", "shift", "result"),
+    [
+        (3, 2**30, 0, 1),  # 1.5 towards zero
+        (-3, 2**30, 0, -1),
+        (-7, 2**30, -1, -1),  # -1.75
+        (2**24 + 1, 2**30, 1, 2**24),  # the accumulator becomes a float: ties to even
+        (2**24 + 3, 2**30, 1, 2**24 + 4),
+        (3, 1431655765, 0, 2),  # m / 2^31 is below 2/3, its float above it: 2.0 and not 1.99...
+        (2**31 - 1, 2**30, 1, 2**31 - 1),  # 2^31 as a float saturates
+        (-(2**31), 2**30, 2, -(2**31)),
+        (5, 0, 0, 0),
+    ],
+)
+def test_truncation(x: int, multiplier: int, shift: int, result: int) -> None:
+    arrays = np.array([x], np.int64), np.array([multiplier]), np.array([shift])
+    assert requantize(*arrays, Rounding.TRUNCATE).tolist() == [result]
+
+
+def test_parameters_choose_the_rounding() -> None:
+    """-1.5 and 0.25, by each rounding, before a zero point of 10."""
+    g = ConvGeometry(1, 1, 1, 2)
+    outputs = {}
+    for rounding in Rounding:
+        p = ConvParameters(
+            weights=np.ones((2, 1, 1, 1), np.int8),
+            bias=np.array([-6, 1], np.int32),
+            multiplier=np.full(2, 2**30, np.int32),
+            shift=np.full(2, -1, np.int32),
+            input_zero_point=0,
+            output_zero_point=10,
+            rounding=rounding,
+        )
+        x = np.zeros((1, 1, 1), np.int8)
+        outputs[rounding] = convolve(g, p, x).ravel().tolist()
+        assert convolve_in_place(g, p, x, 1, TapOrder.GATHER).ravel().tolist() == outputs[rounding]
+    assert outputs == {
+        Rounding.DOUBLE: [8, 11],
+        Rounding.SINGLE: [9, 10],
+        Rounding.TRUNCATE: [9, 10],
+    }
 
 
 @pytest.mark.parametrize(

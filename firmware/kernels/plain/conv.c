@@ -7,14 +7,17 @@
  * its input destroys.
  *   gather: the receptive field of a pixel is copied to scratch, padding as the input's zero
  *           point; then its channels are computed from the copy and written.
- *   direct: each channel reads its taps from the workspace, is written, and then the next one. */
+ *   direct: each channel reads its taps from the workspace, is written, and then the next one.
+ * Rounding is double or single. No kernel truncates: that is float arithmetic, which the RP2040
+ * would do by calls into flash. */
 #include "kernels/plain/plain.h"
 #include "kernels/requantize.h"
 #include "port/placement.h"
 
-static bool accepts(const struct conv_record *record, enum tap_order order)
+static bool accepts(const struct conv_record *record, enum tap_order order,
+                    enum rounding rounding)
 {
-    return record->kind == OP_KIND_CONV && record->rounding == ROUNDING_DOUBLE &&
+    return record->kind == OP_KIND_CONV && record->rounding == (uint16_t)rounding &&
            record->layout == LAYOUT_DENSE && record->traversal == TRAVERSAL_ROW &&
            record->tap_order == (uint16_t)order;
 }
@@ -48,16 +51,6 @@ static uint32_t dot(uint32_t sum, const int8_t *x, const int8_t *w, int32_t coun
     }
 #undef TAP
     return sum;
-}
-
-ALWAYS_INLINE int8_t finish(const struct conv_call *call, const struct quant_record *quant,
-                            uint32_t sum)
-{
-    const int32_t scaled =
-        multiply_by_quantized_multiplier((int32_t)sum, quant->multiplier, quant->shift);
-    const int32_t zero_point = call->output_zero_point;
-    return (int8_t)output_stage(scaled, zero_point, call->activation_min - zero_point,
-                                call->activation_max - zero_point);
 }
 
 /* Of the taps of a kernel along one axis, those that fall on the image: [first, end). */
@@ -150,27 +143,6 @@ ALWAYS_INLINE void gather_field(const struct conv_call *call, const struct field
     }
 }
 
-RAM_CODE("plain_run_gather")
-static void run_gather(const struct conv_call *call)
-{
-    const int32_t field_bytes = call->k_h * call->k_w * call->c_in;
-    int8_t *output = call->output;
-    for (int32_t row = 0; row < call->h_out; row++) {
-        for (int32_t column = 0; column < call->w_out; column++) {
-            const struct field field = field_of(call, row, column);
-            gather_field(call, &field);
-            const int8_t *weights = call->weights;
-            for (int32_t channel = 0; channel < call->c_out; channel++) {
-                const struct quant_record *const quant = &call->quants[channel];
-                const uint32_t sum = dot((uint32_t)quant->bias, (const int8_t *)call->scratch,
-                                         weights, field_bytes, call->input_zero_point);
-                *output++ = finish(call, quant, sum);
-                weights += field_bytes;
-            }
-        }
-    }
-}
-
 ALWAYS_INLINE uint32_t dot_in_place(const struct conv_call *call, const struct field *field,
                                     const int8_t *weights, uint32_t sum)
 {
@@ -194,36 +166,6 @@ ALWAYS_INLINE uint32_t dot_in_place(const struct conv_call *call, const struct f
     return sum;
 }
 
-RAM_CODE("plain_run_direct")
-static void run_direct(const struct conv_call *call)
-{
-    const int32_t field_bytes = call->k_h * call->k_w * call->c_in;
-    int8_t *output = call->output;
-    for (int32_t row = 0; row < call->h_out; row++) {
-        for (int32_t column = 0; column < call->w_out; column++) {
-            const struct field field = field_of(call, row, column);
-            const int8_t *weights = call->weights;
-            for (int32_t channel = 0; channel < call->c_out; channel++) {
-                const struct quant_record *const quant = &call->quants[channel];
-                const uint32_t sum =
-                    dot_in_place(call, &field, weights, (uint32_t)quant->bias);
-                *output++ = finish(call, quant, sum);
-                weights += field_bytes;
-            }
-        }
-    }
-}
-
-static bool accepts_gather(const struct conv_record *record)
-{
-    return accepts(record, TAP_ORDER_GATHER);
-}
-
-static bool accepts_direct(const struct conv_record *record)
-{
-    return accepts(record, TAP_ORDER_DIRECT);
-}
-
 static uint64_t scratch_gather(const struct conv_record *record, uint32_t c_in)
 {
     return (uint64_t)record->k_h * record->k_w * c_in;
@@ -236,5 +178,23 @@ static uint64_t scratch_direct(const struct conv_record *record, uint32_t c_in)
     return 0;
 }
 
-const struct conv_kernel plain_conv_gather = {accepts_gather, scratch_gather, run_gather};
-const struct conv_kernel plain_conv_direct = {accepts_direct, scratch_direct, run_direct};
+#define ROUNDING double
+#include "kernels/plain/conv_run.h"
+#undef ROUNDING
+
+#define ROUNDING single
+#include "kernels/plain/conv_run.h"
+#undef ROUNDING
+
+#define KERNEL(order, rounding, TAP_ORDER, ROUNDING)                                  \
+    static bool accepts_##order##_##rounding(const struct conv_record *record)        \
+    {                                                                                 \
+        return accepts(record, TAP_ORDER, ROUNDING);                                  \
+    }                                                                                 \
+    const struct conv_kernel plain_conv_##order##_##rounding = {                      \
+        accepts_##order##_##rounding, scratch_##order, run_##order##_##rounding}
+
+KERNEL(gather, double, TAP_ORDER_GATHER, ROUNDING_DOUBLE);
+KERNEL(gather, single, TAP_ORDER_GATHER, ROUNDING_SINGLE);
+KERNEL(direct, double, TAP_ORDER_DIRECT, ROUNDING_DOUBLE);
+KERNEL(direct, single, TAP_ORDER_DIRECT, ROUNDING_SINGLE);

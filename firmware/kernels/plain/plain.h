@@ -4,6 +4,7 @@
 
 #include "runner/kernels.h"
 
-extern const struct conv_kernel plain_conv_gather, plain_conv_direct;
+extern const struct conv_kernel plain_conv_gather_double, plain_conv_gather_single;
+extern const struct conv_kernel plain_conv_direct_double, plain_conv_direct_single;
 
 #endif

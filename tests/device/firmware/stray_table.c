@@ -35,13 +35,14 @@ __attribute__((noipa)) static void stray(const struct conv_call *call)
 
 static void run(const struct conv_call *call)
 {
-    plain_conv_gather.run(call);
+    plain_conv_gather_double.run(call);
     stray(call);
 }
 
 const struct conv_kernel *conv_kernel_for(const struct conv_record *record)
 {
     static struct conv_kernel kernel;
-    kernel = (struct conv_kernel){plain_conv_gather.accepts, plain_conv_gather.scratch_bytes, run};
+    kernel = plain_conv_gather_double;
+    kernel.run = run;
     return kernel.accepts(record) ? &kernel : NULL;
 }
