@@ -35,7 +35,7 @@ GO = 0xA05F_0001
 # on both sides of the wrap of each chip's counter, SysTick and CYCCNT
 WRAPS = {
     "rp2040": (1000, 2**24 - 1, 2**24, 2**24 + 1, 2**32 + 5),
-    "rp2350": (1000, 2**24, 2**32 + 5),
+    "rp2350": (1000, 2**24 - 1, 2**24, 2**24 + 1, 2**32 + 5),
 }
 CALL_CYCLES = range(1, 5000)  # around the delay: a first call that fills the cache, and the output
 

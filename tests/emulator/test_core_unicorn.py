@@ -15,12 +15,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 import pytest
+import unicorn
+from unicorn import arm_const as arm
 
 from harness.emulator.machine import Stop
 from tests.emulator.core_program import CODE, PC, SP, XPSR, XPSR_T, Core
 
-unicorn = pytest.importorskip("unicorn")
-arm = pytest.importorskip("unicorn.arm_const")
 AT, DATA, DATA_BYTES = CODE + 0x8000, 0x20020000, 0x400
 NOTHING_THERE = 0x30000000
 REACH = (0x1F000000, 0x02100000)  # Unicorn fetches where BL leads, up to 16 MB away

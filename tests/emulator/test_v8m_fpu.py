@@ -11,6 +11,8 @@ import struct
 from collections.abc import Callable
 
 import pytest
+import unicorn
+from unicorn import arm_const as arm
 
 from harness.emulator.machine import Stop
 from tests.emulator.core_program import CODE, PC, XPSR, XPSR_T
@@ -82,8 +84,8 @@ class Oracle:
     """
 
     def __init__(self) -> None:
-        self.unicorn = unicorn = pytest.importorskip("unicorn")
-        self.arm = arm = pytest.importorskip("unicorn.arm_const")
+        self.unicorn = unicorn
+        self.arm = arm
         self.engine = unicorn.Uc(
             unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB | unicorn.UC_MODE_MCLASS
         )

@@ -14,6 +14,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+import unicorn
+from unicorn import arm_const as arm
 
 from harness.emulator import build
 from harness.emulator.machine import Stop
@@ -22,9 +24,6 @@ from tests.emulator.v8m_program import CoreV8M
 from tests.emulator.v8m_rows import ROWS as COMPUTING
 from tests.emulator.v8m_rows import Row
 from tests.emulator.v8m_rows_alone import ROWS, WITHOUT_ORACLE
-
-unicorn = pytest.importorskip("unicorn")
-arm = pytest.importorskip("unicorn.arm_const")
 
 SETS, CHAIN = 130, 5  # instructions of a row; how many run between two looks, if it allows that
 REGION, REGION_BYTES, AT = 0x20010000, 0x4000, 0x20012000

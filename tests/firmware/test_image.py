@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import struct
 import subprocess
 from dataclasses import dataclass
@@ -14,10 +13,6 @@ import pytest
 from harness.build import build_runner
 from harness.build.image import RunnerImage
 from harness.schema.constants import IMAGE_MAGIC
-
-pytestmark = pytest.mark.skipif(
-    shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed"
-)
 
 _FLASH = 0x1000_0000
 
