@@ -6,7 +6,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 PROTOCOL_VERSION = 1
-PACK_VERSION = 1
+PACK_VERSION = 2
 
 MAILBOX_ADDRESS = 0x2000_0000
 MAILBOX_BYTES = 256
@@ -19,6 +19,7 @@ SECTION_ALIGNMENT = 4096  # of a pack's sections: one flash sector
 SLICE_ALIGNMENT = 8  # of a case's slices: one XIP cache line
 ARENA_LEAD = 1024  # guard bytes of the pool below the arena
 GUARD_BYTES = 64  # between arena and scratch, and behind scratch
+OPERANDS_MAX = 4  # inputs of one op, and of one case
 FRAME_MAX = 1200  # bytes of a frame before COBS: header + payload + CRC
 DATA_MAX = 1024  # bytes of memory in one DATA frame
 LOG_MAX = 200  # bytes of text in one LOG frame
@@ -65,7 +66,7 @@ class Refusal(IntEnum):
 
     PACK_MAGIC = 1
     PACK_HEADER_CRC = 2
-    DIRECTORY_CRC = 3
+    ENTRY_CRC = 3
     CASE_INDEX = 4
     SLICE_CRC = 5
     ARENA_TOO_SMALL = 6
@@ -78,7 +79,24 @@ class Refusal(IntEnum):
 
 
 class OpKind(IntEnum):
+    """The operators. table: any function of one value, 256 bytes of it. clamp: to the activation's
+    range. upsample: nearest neighbour. move: a tensor to another place, the two may overlap."""
+
     CONV = 1
+    DEPTHWISE = 2
+    ADD = 3
+    MUL = 4
+    AVERAGE_POOL = 5
+    MAX_POOL = 6
+    MEAN = 7
+    FULLY_CONNECTED = 8
+    UPSAMPLE = 9
+    CONCAT = 10
+    TABLE = 11
+    CLAMP = 12
+    SOFTMAX = 13
+    PAD = 14
+    MOVE = 15
 
 
 class Layout(IntEnum):
@@ -95,10 +113,21 @@ class TapOrder(IntEnum):
 
 
 class Traversal(IntEnum):
+    """The order of the output pixels. channel: all pixels of one channel, then the next one."""
+
     ROW = 0
     COLUMN = 1
     REVERSE = 2
     HERRINGBONE = 3
+    CHANNEL = 4
+
+
+class StoredBy(IntEnum):
+    """How a tensor's pixels follow each other in memory. order: as a table of positions says."""
+
+    ROW = 0
+    COLUMN = 1
+    ORDER = 2
 
 
 class Rounding(IntEnum):
@@ -119,5 +148,6 @@ ENUMS: tuple[type[IntEnum], ...] = (
     Layout,
     TapOrder,
     Traversal,
+    StoredBy,
     Rounding,
 )

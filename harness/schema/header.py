@@ -23,6 +23,7 @@ _CONSTANTS = (
     "SLICE_ALIGNMENT",
     "ARENA_LEAD",
     "GUARD_BYTES",
+    "OPERANDS_MAX",
     "FRAME_MAX",
     "DATA_MAX",
     "LOG_MAX",

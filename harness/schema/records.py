@@ -10,7 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from harness.schema.record import I32, U8, U16, U32, U64, Bytes8, Record, Text32, U32x8
+from harness.schema.record import (
+    I32,
+    U8,
+    U16,
+    U32,
+    U64,
+    Bytes8,
+    I32x2,
+    Record,
+    Text32,
+    U16x4,
+    U32x8,
+)
 
 
 @dataclass(frozen=True)
@@ -224,7 +236,6 @@ class PackHeader(Record):
     tensors_offset: U32
     quants_offset: U32
     weights_offset: U32
-    directory_crc: U32
     pack_id: Bytes8
     header_crc: U32
 
@@ -241,23 +252,33 @@ class Slice(Record):
 
 @dataclass(frozen=True)
 class CaseEntry(Record):
-    """A case: its slices, and how much memory it may use. name_crc: CRC-32 of the case's id."""
+    """A case: its slices, and how much memory it may use. name_crc: CRC-32 of the case's id. inputs:
+    the tensors that are filled before a run, input_count of them. entry_crc: of the rest of the entry.
+    """
 
     c_name: ClassVar[str] = "case_entry"
     name_crc: U32
     arena_bytes: U32
     scratch_bytes: U32
-    input_tensor: U16
+    inputs: U16x4
+    input_count: U16
     output_tensor: U16
     ops: Slice
     tensors: Slice
     quants: Slice
     weights: Slice
+    reserved: U32
+    entry_crc: U32
 
 
 @dataclass(frozen=True)
 class TensorRecord(Record):
-    """int8, H x W x C, at `offset` bytes from the arena's base."""
+    """int8, H x W x C as stored, at `offset` bytes from the arena's base.
+
+    stored_by: a StoredBy. The outermost pad_* rows and columns are padding that is stored with the
+    tensor, all `fill`. StoredBy.ORDER: pixel (y, x) is the positions[y * w + x]-th in memory, with the
+    table, 16 bits an entry, at positions_offset of the case's weights slice.
+    """
 
     c_name: ClassVar[str] = "tensor_record"
     offset: U32
@@ -265,12 +286,19 @@ class TensorRecord(Record):
     h: U16
     w: U16
     c: U16
-    reserved: U16
+    stored_by: U16
+    pad_top: U16
+    pad_left: U16
+    pad_bottom: U16
+    pad_right: U16
+    fill: I32
+    positions_offset: U32
 
 
 @dataclass(frozen=True)
 class QuantRecord(Record):
-    """One output channel: bias, and the multiplier m * 2^(shift - 31), shift as TFLite has it."""
+    """bias, and the multiplier m * 2^(shift - 31), shift as TFLite has it. Of an output channel
+    (convolutions, fully connected), or of an operand, the last one of the output (docs/wire.md)."""
 
     c_name: ClassVar[str] = "quant_record"
     bias: I32
@@ -279,17 +307,20 @@ class QuantRecord(Record):
 
 
 @dataclass(frozen=True)
-class ConvRecord(Record):
-    """One convolution. weights [c_out, k_h, k_w, c_in] int8 at weights_offset of the case's slice,
-    quants from index quant_first of the case's slice."""
+class OpRecord(Record):
+    """One op. inputs: input_count tensors. Windows have k, s, d and pad; upsample has its factors in
+    s, pad its border in pad. weights: constants at weights_offset of the case's slice: convolution
+    [c_out, k_h, k_w, c_in], depthwise [k_h, k_w, c_out], fully connected [c_out, c_in], table [256].
+    quants: quant_count from index quant_first of the case's slice."""
 
-    c_name: ClassVar[str] = "conv_record"
+    c_name: ClassVar[str] = "op_record"
     kind: U16
     rounding: U16
     layout: U16
     tap_order: U16
     traversal: U16
-    input: U16
+    input_count: U16
+    inputs: U16x4
     output: U16
     k_h: U16
     k_w: U16
@@ -302,13 +333,14 @@ class ConvRecord(Record):
     pad_bottom: U16
     pad_right: U16
     reserved: U16
-    input_zero_point: I32
+    input_zero_points: I32x2
     output_zero_point: I32
     activation_min: I32
     activation_max: I32
     weights_offset: U32
     weights_bytes: U32
     quant_first: U32
+    quant_count: U32
 
 
 RECORDS: tuple[type[Record], ...] = (
@@ -330,5 +362,5 @@ RECORDS: tuple[type[Record], ...] = (
     CaseEntry,
     TensorRecord,
     QuantRecord,
-    ConvRecord,
+    OpRecord,
 )

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes of a convolution, in the paper's symbols. No weights, no memory, no bound."""
+"""Windows over an image, in the paper's symbols: convolutions, depthwise ones and pools."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from harness.errors import ConfigError
-
-MAX_EXTENT = 65_535  # every extent travels to the board as 16 bits
+from harness.geometry.shape import Shape, check_range
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,9 @@ class Pad:
 class ConvGeometry:
     """A convolution from h_in x w_in x c_in to h_out x w_out x c_out, HWC, scalars of one byte.
 
+    Depthwise convolutions (c_out a multiple of c_in) and pools (c_out = c_in) have the same shapes;
+    fully connected is 1 x 1 x c_in to 1 x 1 x c_out.
+
     Output sizes round down (a ragged right or bottom edge is not read). Errors: ConfigError when an
     extent is not positive or too large, a padding is negative, or there is no output.
     """
@@ -47,9 +49,9 @@ class ConvGeometry:
 
     def __post_init__(self) -> None:
         for name in ("h_in", "w_in", "c_in", "c_out", "k_h", "k_w", "s_h", "s_w", "d_h", "d_w"):
-            _check_range(name, getattr(self, name), 1)
+            check_range(name, getattr(self, name), 1)
         for side in ("top", "left", "bottom", "right"):
-            _check_range(f"pad.{side}", getattr(self.pad, side), 0)
+            check_range(f"pad.{side}", getattr(self.pad, side), 0)
         if self._span_h < self.k_h_eff or self._span_w < self.k_w_eff:
             raise ConfigError(
                 "this convolution has no output",
@@ -60,8 +62,8 @@ class ConvGeometry:
                 },
                 hint="add padding or use a smaller kernel",
             )
-        _check_range("h_out", self.h_out, 1)
-        _check_range("w_out", self.w_out, 1)
+        check_range("h_out", self.h_out, 1)
+        check_range("w_out", self.w_out, 1)
 
     @property
     def _span_h(self) -> int:
@@ -88,6 +90,15 @@ class ConvGeometry:
     @property
     def w_out(self) -> int:
         return (self._span_w - self.k_w_eff) // self.s_w + 1
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """Without padding."""
+        return (Shape(self.h_in, self.w_in, self.c_in),)
+
+    @property
+    def output(self) -> Shape:
+        return Shape(self.h_out, self.w_out, self.c_out)
 
     @property
     def n_in(self) -> int:
@@ -123,11 +134,3 @@ class ConvGeometry:
         if self.pad != Pad():
             text += f" p({self.pad.top},{self.pad.left},{self.pad.bottom},{self.pad.right})"
         return text
-
-
-def _check_range(name: str, value: int, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_EXTENT:
-        raise ConfigError(
-            f"{name} is {value!r}",
-            hint=f"it must be a whole number from {least} to {MAX_EXTENT}",
-        )
