@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.geometry import ConvGeometry
-from harness.kernels import PLAIN_CONV
+from harness.geometry import GATHER, ConvGeometry, Execution
+from harness.kernels import PLAIN
 from harness.reference import (
     ConvParameters,
     convolve,
@@ -19,7 +19,7 @@ from harness.reference import (
     quantize_multiplier,
     requantize,
 )
-from harness.schema.constants import Rounding, TapOrder
+from harness.schema.constants import OpKind, Rounding, TapOrder
 from tests.strategies import conv_geometries
 
 
@@ -77,9 +77,11 @@ def test_in_place_is_clean_from_the_debt_on(
     g: ConvGeometry, seed: int, tap_order: TapOrder, more: int
 ) -> None:
     p, x = _draw(g, seed)
-    debt = PLAIN_CONV.bound(g, tap_order).debt
+    debt = PLAIN.bound(OpKind.CONV, g, Execution(tap_order=tap_order)).debt
     distance = more + (debt if debt is not None else -g.n_in)
-    assert np.array_equal(convolve_in_place(g, p, x, distance, tap_order), convolve(g, p, x))
+    assert np.array_equal(
+        convolve_in_place(g, p, x, distance, Execution(tap_order=tap_order)), convolve(g, p, x)
+    )
 
 
 def test_one_scalar_below_the_debt_shows() -> None:
@@ -95,9 +97,9 @@ def test_one_scalar_below_the_debt_shows() -> None:
         output_zero_point=0,
     )
     x = np.array([1, 2, 3, 4], np.int8).reshape(4, 1, 1)
-    clean = convolve_in_place(g, p, x, 3, TapOrder.GATHER).ravel()
+    clean = convolve_in_place(g, p, x, 3, GATHER).ravel()
     assert clean.tolist() == [1, 1, 2, 2, 3, 3, 4, 4]
-    wrong = convolve_in_place(g, p, x, 2, TapOrder.GATHER).ravel()
+    wrong = convolve_in_place(g, p, x, 2, GATHER).ravel()
     assert wrong.tolist() == [1, 1, 2, 2, 3, 3, 3, 3]
 
 
@@ -173,7 +175,7 @@ def test_parameters_choose_the_rounding() -> None:
         )
         x = np.zeros((1, 1, 1), np.int8)
         outputs[rounding] = convolve(g, p, x).ravel().tolist()
-        assert convolve_in_place(g, p, x, 1, TapOrder.GATHER).ravel().tolist() == outputs[rounding]
+        assert convolve_in_place(g, p, x, 1, GATHER).ravel().tolist() == outputs[rounding]
     assert outputs == {
         Rounding.DOUBLE: [8, 11],
         Rounding.SINGLE: [9, 10],
