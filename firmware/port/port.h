@@ -54,8 +54,8 @@ void port_flush_flash_cache(void);
 
 /* A measured window. Between begin and end no interrupt is taken, unless keep_interrupts: then the
  * cycles of the serial port's interrupts are counted and taken off.
- * The flash cache is in a defined state when the window opens, whatever ran before it: empty, and then,
- * for each of the `warm` ranges of flash, read through once. */
+ * The flash cache is in a defined state when the window opens, whatever ran before it: empty, and
+ * then, for each of the `warm` ranges of flash, read through once. */
 struct port_window {
     uint64_t cycles;          /* of clk_sys, less interrupts and the window's own */
     uint64_t microseconds;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runner/case.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "runner/crc.h"
@@ -44,12 +45,13 @@ static enum status check_kernels(const struct case_run *run, struct problem *pro
         return fail(STATUS_BAD_RECORD, problem, BAD_OP_COUNT, CASE_OPS_MAX, found->op_count);
     }
     for (uint32_t index = 0; index < found->op_count; index++) {
-        const struct conv_record *const op = &found->ops[index];
-        const struct conv_kernel *const kernel = conv_kernel_for(op);
+        const struct op_record *const op = &found->ops[index];
+        const struct op_kernel *const kernel = kernel_for(op);
         if (kernel == NULL) {
-            return fail(STATUS_NO_KERNEL, problem, index, 0, op->tap_order);
+            return fail(STATUS_NO_KERNEL, problem, index, op->kind, op->tap_order);
         }
-        const uint64_t scratch = kernel->scratch_bytes(op, found->tensors[op->input].c);
+        const uint64_t scratch = kernel->scratch_bytes(op, &found->tensors[op->inputs[0]],
+                                                       &found->tensors[op->output]);
         if (scratch > found->entry->scratch_bytes) {
             return fail(STATUS_ARENA_TOO_SMALL, problem, 1 + index, (uint32_t)scratch,
                         found->entry->scratch_bytes);
@@ -88,15 +90,17 @@ enum status case_prepare(struct case_run *run, uint32_t pack_address, uint32_t c
     return STATUS_OK;
 }
 
-static struct conv_call call_of(const struct case_run *run, const struct conv_record *op)
+static struct op_call call_of(const struct case_run *run, const struct op_record *op)
 {
     const struct pack_case *const found = &run->found;
-    const struct tensor_record *const in = &found->tensors[op->input];
+    const struct tensor_record *const in = &found->tensors[op->inputs[0]];
     const struct tensor_record *const out = &found->tensors[op->output];
     uint8_t *const pool = port_pool().base;
-    return (struct conv_call){
-        .input = (const int8_t *)pool + run->memory.arena + in->offset,
-        .output = (int8_t *)pool + run->memory.arena + out->offset,
+    int8_t *const arena = (int8_t *)pool + run->memory.arena;
+    const bool stored = op->layout == LAYOUT_PADDED;
+    struct op_call call = {
+        .input = arena + in->offset,
+        .output = arena + out->offset,
         .weights = found->weights + op->weights_offset,
         .quants = found->quants + op->quant_first,
         .scratch = pool + run->memory.scratch,
@@ -105,40 +109,52 @@ static struct conv_call call_of(const struct case_run *run, const struct conv_re
         .k_h = op->k_h, .k_w = op->k_w,
         .s_h = op->s_h, .s_w = op->s_w,
         .d_h = op->d_h, .d_w = op->d_w,
-        .pad_top = op->pad_top, .pad_left = op->pad_left,
-        .input_zero_point = op->input_zero_point,
+        .pad_top = stored ? 0 : op->pad_top, .pad_left = stored ? 0 : op->pad_left,
+        .input_zero_point = op->input_zero_points[0],
         .output_zero_point = op->output_zero_point,
         .activation_min = op->activation_min,
         .activation_max = op->activation_max,
+        .record = op,
+        .positions = in->stored_by == STORED_BY_ORDER ? pack_positions(found, in) : NULL,
     };
+    for (uint32_t number = 0; number < op->input_count; number++) {
+        call.input_records[number] = &found->tensors[op->inputs[number]];
+        call.inputs[number] = arena + call.input_records[number]->offset;
+    }
+    return call;
 }
 
 /* How an op is run: the ranges of flash that the cache holds when its window opens. */
 struct run_conditions {
     bool keep_interrupts;
-    struct port_range warm[2];
+    struct port_range warm[3];
     uint32_t warm_ranges;
 };
 
-/* cold: nothing is in the cache. Otherwise what the op reads from flash has been read through once. */
-static struct run_conditions conditions_of(const struct conv_record *op,
-                                           const struct conv_call *call, bool keep_interrupts,
+/* cold: nothing is in the cache. Otherwise the op's weights, its records of quantisation and the
+ * positions of its input, where there are any, have been read through once; its own record has
+ * not. */
+static struct run_conditions conditions_of(const struct op_record *op,
+                                           const struct op_call *call, bool keep_interrupts,
                                            bool cold)
 {
+    const uint32_t pixels = (uint32_t)(call->h_in * call->w_in);
+    const uint32_t ranges = call->positions == NULL ? 2 : 3;
     return (struct run_conditions){
         .keep_interrupts = keep_interrupts,
         .warm = {{call->weights, op->weights_bytes},
-                 {call->quants, (uint32_t)call->c_out * (uint32_t)sizeof *call->quants}},
-        .warm_ranges = cold ? 0 : 2,
+                 {call->quants, op->quant_count * (uint32_t)sizeof *call->quants},
+                 {call->positions, pixels * (uint32_t)sizeof *call->positions}},
+        .warm_ranges = cold ? 0 : ranges,
     };
 }
 
 /* From SRAM, so that the window holds nothing but the kernel and the call of it. */
 RAM_CODE("run_in_window")
-static void run_in_window(const struct conv_kernel *kernel, const struct conv_call *call,
+static void run_in_window(const struct op_kernel *kernel, const struct op_call *call,
                           const struct run_conditions *conditions, struct port_window *window)
 {
-    void (*const run)(const struct conv_call *) = kernel->run;
+    void (*const run)(const struct op_call *) = kernel->run;
     port_window_begin(conditions->keep_interrupts, conditions->warm, conditions->warm_ranges);
     run(call);
     port_window_end(window);
@@ -163,13 +179,13 @@ static void run_ops(const struct case_run *run, bool keep_interrupts, bool cold,
                     struct run_result *result)
 {
     for (uint32_t index = 0; index < run->found.op_count; index++) {
-        const struct conv_record *const op = &run->found.ops[index];
-        const struct conv_call call = call_of(run, op);
+        const struct op_record *const op = &run->found.ops[index];
+        const struct op_call call = call_of(run, op);
         const struct run_conditions conditions =
             conditions_of(op, &call, keep_interrupts, cold);
         struct port_window window;
         runner_position.op_index = (uint16_t)index;
-        run_in_window(conv_kernel_for(op), &call, &conditions, &window);
+        run_in_window(kernel_for(op), &call, &conditions, &window);
         add_op(index, &window, result);
     }
 }
@@ -184,11 +200,15 @@ static uint32_t most(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+static const struct tensor_record *input_of(const struct case_run *run, uint32_t number)
+{
+    return &run->found.tensors[run->found.entry->inputs[number]];
+}
+
 /* What the run touched, by the paint. Input bytes count as touched: they were loaded. */
 static void find_touched(const struct case_run *run, bool complement, struct run_result *result)
 {
     const struct case_memory *const m = &run->memory;
-    const struct tensor_record *const input = &run->found.tensors[run->found.entry->input_tensor];
     const uint8_t *const pool = port_pool().base;
     /* everything but scratch, in order */
     const struct {
@@ -200,8 +220,13 @@ static void find_touched(const struct case_run *run, bool complement, struct run
         {m->arena_end, m->scratch, true},
         {m->scratch_end, m->end, true},
     };
-    uint32_t low = m->arena + input->offset;
-    uint32_t high = low + input->bytes;
+    uint32_t low = m->arena_end;
+    uint32_t high = m->arena;
+    for (uint32_t number = 0; number < run->found.entry->input_count; number++) {
+        const struct tensor_record *const input = input_of(run, number);
+        low = least(low, m->arena + input->offset);
+        high = most(high, m->arena + input->offset + input->bytes);
+    }
     uint32_t outside_first = m->end;
     for (uint32_t part = 0; part < sizeof parts / sizeof parts[0]; part++) {
         const uint32_t begin = parts[part].begin;
@@ -226,20 +251,31 @@ static void find_touched(const struct case_run *run, bool complement, struct run
         paint_last_changed(pool, m->scratch, m->scratch_end, complement) - m->scratch;
 }
 
+/* The n-th operand's values come from the n-th seed after the run's. */
+static void load_inputs(const struct case_run *run, uint8_t *arena, uint32_t seed,
+                        struct run_result *result)
+{
+    for (uint32_t number = 0; number < run->found.entry->input_count; number++) {
+        const struct tensor_record *const input = input_of(run, number);
+        const uint16_t *const positions =
+            input->stored_by == STORED_BY_ORDER ? pack_positions(&run->found, input) : NULL;
+        input_load(arena + input->offset, input, positions, seed + number);
+        result->input_crc = crc32(result->input_crc, arena + input->offset, input->bytes);
+    }
+}
+
 void case_execute(const struct case_run *run, const struct run_request *request, bool cold,
                   struct run_result *result)
 {
     const struct port_memory pool = port_pool();
     const struct case_entry *const entry = run->found.entry;
-    const struct tensor_record *const input = &run->found.tensors[entry->input_tensor];
     const struct tensor_record *const output = &run->found.tensors[entry->output_tensor];
     uint8_t *const arena = pool.base + run->memory.arena;
     const bool complement = request->paint != 0;
 
     *result = (struct run_result){.interrupts_on = request->keep_interrupts != 0};
     paint_pool(pool.base, pool.bytes, complement);
-    input_fill(arena + input->offset, input->bytes, request->seed);
-    result->input_crc = crc32(0, arena + input->offset, input->bytes);
+    load_inputs(run, arena, request->seed, result);
     run_ops(run, request->keep_interrupts != 0, cold, result);
     result->output_crc = crc32(0, arena + output->offset, output->bytes);
     find_touched(run, complement, result);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a convolution kernel is to the runner. */
+/* What a kernel is to the runner. */
 #ifndef RUNNER_KERNELS_H
 #define RUNNER_KERNELS_H
 
@@ -8,30 +8,37 @@
 
 #include "ripbench_schema.h"
 
-/* One convolution, its records turned into pointers. Everything is checked: shapes agree, every
- * access that they imply is inside the arena, the scratch and the slices. Input and output may
- * overlap, to whatever degree the plan says. */
-struct conv_call {
-    const int8_t *input;
+/* One op, its records turned into pointers. Everything is checked: shapes agree, every access that
+ * they imply is inside the arena, the scratch and the slices. Inputs and output may overlap, to
+ * whatever degree the plan says. */
+struct op_call {
+    const int8_t *input;                      /* the first operand */
     int8_t *output;
-    const int8_t *weights;                    /* [c_out, k_h, k_w, c_in] */
-    const struct quant_record *quants;        /* [c_out] */
+    const int8_t *weights;                    /* as op_record says for the kind */
+    const struct quant_record *quants;
     uint8_t *scratch;                         /* 8-byte aligned */
-    int32_t h_in, w_in, c_in;
+    int32_t h_in, w_in, c_in;                 /* of the first operand, as stored */
     int32_t h_out, w_out, c_out;
     int32_t k_h, k_w, s_h, s_w, d_h, d_w;
-    int32_t pad_top, pad_left;
+    int32_t pad_top, pad_left;                /* 0 where the padding is stored with the input */
     int32_t input_zero_point, output_zero_point;
     int32_t activation_min, activation_max;
+    const int8_t *inputs[OPERANDS_MAX];       /* all operands */
+    const struct tensor_record *input_records[OPERANDS_MAX];
+    const struct op_record *record;
+    /* Of the first operand if it is stored by an order, an entry for each pixel; else NULL. */
+    const uint16_t *positions;
 };
 
-struct conv_kernel {
-    bool (*accepts)(const struct conv_record *record);
-    uint64_t (*scratch_bytes)(const struct conv_record *record, uint32_t c_in);
-    void (*run)(const struct conv_call *call);
+struct op_kernel {
+    bool (*accepts)(const struct op_record *record);
+    /* input: the first operand */
+    uint64_t (*scratch_bytes)(const struct op_record *record, const struct tensor_record *input,
+                              const struct tensor_record *output);
+    void (*run)(const struct op_call *call);
 };
 
 /* The kernel of this build for the record, or NULL. */
-const struct conv_kernel *conv_kernel_for(const struct conv_record *record);
+const struct op_kernel *kernel_for(const struct op_record *record);
 
 #endif

@@ -29,7 +29,6 @@ enum status pack_open(struct pack *pack, uint32_t address, struct problem *probl
     }
     pack->base = base;
     pack->header = header;
-    pack->directory = NULL;
     pack->header_crc = crc;
     return STATUS_OK;
 }
@@ -43,20 +42,26 @@ static const void *part(const struct pack *pack, uint64_t offset, uint64_t bytes
     return pack->base + offset;
 }
 
-static enum status check_directory(struct pack *pack, struct problem *problem)
+static enum status find_entry(const struct pack *pack, uint32_t index,
+                              const struct case_entry **found, struct problem *problem)
 {
     const struct pack_header *const header = pack->header;
-    const uint32_t bytes = header->case_count * (uint32_t)sizeof(struct case_entry);
-    const void *const directory = part(pack, header->directory_offset, bytes);
-    if (directory == NULL) {
+    if (index >= header->case_count) {
+        return fail(STATUS_CASE_INDEX, problem, 0, header->case_count, index);
+    }
+    const uint64_t offset = (uint64_t)index * sizeof(struct case_entry);
+    const void *const bytes =
+        part(pack, header->directory_offset + offset, sizeof(struct case_entry));
+    if (bytes == NULL) {
         return fail(STATUS_BAD_RECORD, problem, BAD_PACK_LAYOUT, header->pack_bytes,
                     header->directory_offset);
     }
-    const uint32_t crc = crc32(0, directory, bytes);
-    if (crc != header->directory_crc) {
-        return fail(STATUS_DIRECTORY_CRC, problem, 0, header->directory_crc, crc);
+    const struct case_entry *const entry = bytes;
+    const uint32_t crc = crc32(0, entry, offsetof(struct case_entry, entry_crc));
+    if (crc != entry->entry_crc) {
+        return fail(STATUS_ENTRY_CRC, problem, 0, entry->entry_crc, crc);
     }
-    pack->directory = directory;
+    *found = entry;
     return STATUS_OK;
 }
 
@@ -87,20 +92,17 @@ static enum status check_slice(const struct pack *pack, const struct slice_place
     return STATUS_OK;
 }
 
-enum status pack_find_case(struct pack *pack, uint32_t index, struct pack_case *found,
+enum status pack_find_case(const struct pack *pack, uint32_t index, struct pack_case *found,
                            struct problem *problem)
 {
     const struct pack_header *const header = pack->header;
-    const enum status directory = check_directory(pack, problem);
-    if (directory != STATUS_OK) {
-        return directory;
+    const struct case_entry *entry;
+    const enum status status = find_entry(pack, index, &entry, problem);
+    if (status != STATUS_OK) {
+        return status;
     }
-    if (index >= header->case_count) {
-        return fail(STATUS_CASE_INDEX, problem, 0, header->case_count, index);
-    }
-    const struct case_entry *const entry = &pack->directory[index];
     const struct slice_place places[SLICES] = {
-        [SLICE_OPS] = {&entry->ops, header->ops_offset, sizeof(struct conv_record)},
+        [SLICE_OPS] = {&entry->ops, header->ops_offset, sizeof(struct op_record)},
         [SLICE_TENSORS] = {&entry->tensors, header->tensors_offset, sizeof(struct tensor_record)},
         [SLICE_QUANTS] = {&entry->quants, header->quants_offset, sizeof(struct quant_record)},
         [SLICE_WEIGHTS] = {&entry->weights, header->weights_offset, 1},
@@ -118,9 +120,14 @@ enum status pack_find_case(struct pack *pack, uint32_t index, struct pack_case *
     found->tensors = start[SLICE_TENSORS];
     found->quants = start[SLICE_QUANTS];
     found->weights = start[SLICE_WEIGHTS];
-    found->op_count = entry->ops.bytes / (uint32_t)sizeof(struct conv_record);
+    found->op_count = entry->ops.bytes / (uint32_t)sizeof(struct op_record);
     found->tensor_count = entry->tensors.bytes / (uint32_t)sizeof(struct tensor_record);
     found->quant_count = entry->quants.bytes / (uint32_t)sizeof(struct quant_record);
     found->weights_bytes = entry->weights.bytes;
     return STATUS_OK;
+}
+
+const uint16_t *pack_positions(const struct pack_case *found, const struct tensor_record *tensor)
+{
+    return (const uint16_t *)(const void *)(found->weights + tensor->positions_offset);
 }

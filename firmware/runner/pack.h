@@ -11,7 +11,6 @@
 struct pack {
     const uint8_t *base;
     const struct pack_header *header;
-    const struct case_entry *directory;
     uint32_t header_crc;                      /* of the bytes that the header's own CRC covers */
 };
 
@@ -20,7 +19,7 @@ enum case_slice { SLICE_OPS, SLICE_TENSORS, SLICE_QUANTS, SLICE_WEIGHTS, SLICES 
 /* One case, found in its pack. */
 struct pack_case {
     const struct case_entry *entry;
-    const struct conv_record *ops;
+    const struct op_record *ops;
     const struct tensor_record *tensors;
     const struct quant_record *quants;
     const int8_t *weights;
@@ -31,10 +30,13 @@ struct pack_case {
 /* Header only: PACK_MAGIC (detail 0: no flash there, 1: magic, 2: version), PACK_HEADER_CRC. */
 enum status pack_open(struct pack *pack, uint32_t address, struct problem *problem);
 
-/* Directory, entry and slices: DIRECTORY_CRC, CASE_INDEX, BAD_RECORD, SLICE_CRC (detail: the
- * slice). */
-enum status pack_find_case(struct pack *pack, uint32_t index, struct pack_case *found,
+/* Entry and slices: CASE_INDEX, ENTRY_CRC, BAD_RECORD, SLICE_CRC (detail: the slice). The rest of
+ * the directory is not read: with thousands of cases that would take longer than most of them. */
+enum status pack_find_case(const struct pack *pack, uint32_t index, struct pack_case *found,
                            struct problem *problem);
+
+/* Of a tensor that is StoredBy.ORDER. */
+const uint16_t *pack_positions(const struct pack_case *found, const struct tensor_record *tensor);
 
 /* Tensors and ops against the arena and the slices: BAD_RECORD. `detail` of it is the index of the
  * tensor or op in the upper half, and one of these in the lower. */
@@ -53,7 +55,9 @@ enum bad_record {
     BAD_ACTIVATION = 12,
     BAD_SHIFT = 13,
     BAD_MULTIPLIER = 14,
-    BAD_OP_COUNT = 15
+    BAD_OP_COUNT = 15,
+    BAD_OPERANDS = 16,
+    BAD_POSITIONS = 17
 };
 enum status pack_check_records(const struct pack_case *found, struct problem *problem);
 

@@ -6,6 +6,7 @@
 #include "kernels/requantize.h"
 #include "port/cortex_m/extend.h"
 #include "port/port.h"
+#include "port/rp2/lines.h"
 #include "runner/runner.h"
 #include "runner/wire.h"
 
@@ -15,7 +16,8 @@ enum {
     OUTPUT_BYTES = 1 << 20,
     IMAGE_BYTES = 512,
     RAM_CODE_BYTES = 64,
-    CYCLES_OF_A_WINDOW = 1000
+    CYCLES_OF_A_WINDOW = 1000,
+    WARM_MAX = 8
 };
 
 static _Alignas(8) uint8_t flash[FLASH_BYTES];
@@ -72,9 +74,20 @@ void port_wait_writable(void) {}
 void port_wait_written(void) {}
 void port_flush_flash_cache(void) {}
 
+static struct {
+    uint32_t offset, bytes;                   /* offset: from the start of flash */
+} warmed[WARM_MAX];
+static uint32_t warm_count;
+
+/* Keeps the ranges of the latest window. */
 void port_window_begin(bool keep_interrupts, const struct port_range *warm, uint32_t ranges)
 {
-    (void)keep_interrupts, (void)warm, (void)ranges;
+    (void)keep_interrupts;
+    warm_count = ranges;
+    for (uint32_t range = 0; range < ranges && range < WARM_MAX; range++) {
+        warmed[range].offset = (uint32_t)((const uint8_t *)warm[range].base - flash);
+        warmed[range].bytes = warm[range].bytes;
+    }
 }
 
 static uint32_t spoilt_from, spoilt_to;
@@ -103,10 +116,22 @@ void host_spoil(uint32_t from, uint32_t to)
     spoilt_to = to;
 }
 
+/* Ranges of flash that were warm in the latest window: offset and length of each. */
+uint32_t host_warm(uint32_t *to)
+{
+    memcpy(to, warmed, sizeof warmed);
+    return warm_count;
+}
+
 uint64_t host_extend_cycles(uint32_t remainder, uint32_t bits, uint64_t microseconds,
                             uint32_t clk_khz)
 {
     return extend_cycles(remainder, bits, microseconds, clk_khz);
+}
+
+uint32_t host_next_line(uint32_t base, uint32_t offset, uint32_t line_bytes)
+{
+    return next_line(base, offset, line_bytes);
 }
 
 void host_mailbox(const struct mailbox_request *request) { mailbox = *request; }
@@ -169,15 +194,15 @@ uint32_t host_decode(const uint8_t *bytes, uint32_t count, uint8_t *frames, uint
     return found;
 }
 
-static int32_t requantize(enum rounding rounding, int32_t x, int32_t multiplier, int32_t shift)
+static int32_t requantize_any(enum rounding rounding, int32_t x, int32_t multiplier, int32_t shift)
 {
-    return rounding == ROUNDING_SINGLE ? requantize_single(x, multiplier, shift)
-                                       : requantize_double(x, multiplier, shift);
+    return rounding == ROUNDING_TRUNCATE ? requantize_truncate(x, multiplier, shift)
+                                         : requantize(rounding, x, multiplier, shift);
 }
 
 int32_t host_requantize(uint32_t rounding, int32_t x, int32_t multiplier, int32_t shift)
 {
-    return requantize((enum rounding)rounding, x, multiplier, shift);
+    return requantize_any((enum rounding)rounding, x, multiplier, shift);
 }
 
 int32_t host_output_stage(int32_t x, int32_t zero_point, int32_t low, int32_t high)
@@ -189,6 +214,6 @@ void host_requantize_many(uint32_t rounding, const int32_t *x, uint32_t count, i
                           int32_t shift, int32_t *to)
 {
     for (uint32_t index = 0; index < count; index++) {
-        to[index] = requantize((enum rounding)rounding, x[index], multiplier, shift);
+        to[index] = requantize_any((enum rounding)rounding, x[index], multiplier, shift);
     }
 }

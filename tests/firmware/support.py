@@ -22,6 +22,7 @@ from harness.schema.constants import (
     Layout,
     OpKind,
     Rounding,
+    StoredBy,
     TapOrder,
     Traversal,
 )
@@ -188,14 +189,15 @@ class Conv:
             for _ in range(self.c_out)
         ]
 
-    def record(self) -> records.ConvRecord:
-        return records.ConvRecord(
+    def record(self) -> records.OpRecord:
+        return records.OpRecord(
             kind=OpKind.CONV,
             rounding=self.rounding,
             layout=Layout.DENSE,
             tap_order=self.order,
             traversal=Traversal.ROW,
-            input=0,
+            input_count=1,
+            inputs=(0, 0, 0, 0),
             output=1,
             k_h=self.k[0],
             k_w=self.k[1],
@@ -208,36 +210,48 @@ class Conv:
             pad_bottom=self.pad[2],
             pad_right=self.pad[3],
             reserved=0,
-            input_zero_point=self.zero_in,
+            input_zero_points=(self.zero_in, 0),
             output_zero_point=self.zero_out,
             activation_min=self.low,
             activation_max=self.high,
             weights_offset=0,
             weights_bytes=len(self.weights),
             quant_first=0,
+            quant_count=len(self.quants),
         )
 
     def tensors(self) -> list[records.TensorRecord]:
         assert self.output_offset is not None
         return [
-            records.TensorRecord(self.input_offset, self.n_in, self.h_in, self.w_in, self.c_in, 0),
-            records.TensorRecord(
-                self.output_offset, self.n_out, self.h_out, self.w_out, self.c_out, 0
-            ),
+            tensor(self.input_offset, self.h_in, self.w_in, self.c_in),
+            tensor(self.output_offset, self.h_out, self.w_out, self.c_out),
         ]
+
+
+def tensor(offset: int, h: int, w: int, c: int, **changes: Any) -> records.TensorRecord:
+    """Stored by rows, without padding, but for `changes`."""
+    fields: dict[str, Any] = {
+        "stored_by": StoredBy.ROW,
+        **dict.fromkeys(("pad_top", "pad_left", "pad_bottom", "pad_right"), 0),
+        "fill": 0,
+        "positions_offset": 0,
+    }
+    return records.TensorRecord(
+        offset=offset, bytes=h * w * c, h=h, w=w, c=c, **{**fields, **changes}
+    )
 
 
 @dataclass
 class CaseParts:
     """What becomes the slices of one case."""
 
-    ops: list[records.ConvRecord]
+    ops: list[records.OpRecord]
     tensors: list[records.TensorRecord]
     quants: list[records.QuantRecord]
     weights: bytes
     arena: int
     scratch: int
-    input_tensor: int = 0
+    inputs: tuple[int, ...] = (0,)
     output_tensor: int = 1
 
 
@@ -268,19 +282,29 @@ def build(cases: list[CaseParts], **changes: Any) -> bytes:
             slices.append(records.Slice(len(sections[number]), len(data), zlib.crc32(data)))
             sections[number] += data
         entries.append(
-            records.CaseEntry(
-                name_crc=0,
-                arena_bytes=case.arena,
-                scratch_bytes=case.scratch,
-                input_tensor=case.input_tensor,
-                output_tensor=case.output_tensor,
-                ops=slices[0],
-                tensors=slices[1],
-                quants=slices[2],
-                weights=slices[3],
+            sealed(
+                records.CaseEntry(
+                    name_crc=0,
+                    arena_bytes=case.arena,
+                    scratch_bytes=case.scratch,
+                    inputs=(*case.inputs, 0, 0, 0, 0)[:4],
+                    input_count=len(case.inputs),
+                    output_tensor=case.output_tensor,
+                    ops=slices[0],
+                    tensors=slices[1],
+                    quants=slices[2],
+                    weights=slices[3],
+                    reserved=0,
+                    entry_crc=0,
+                )
             )
         )
     return assemble(entries, sections, **changes)
+
+
+def sealed(entry: records.CaseEntry) -> records.CaseEntry:
+    """With the CRC that its other fields have."""
+    return replace(entry, entry_crc=zlib.crc32(entry.pack()[:-4]))
 
 
 def assemble(entries: list[records.CaseEntry], sections: list[bytes], **changes: Any) -> bytes:
@@ -299,7 +323,6 @@ def assemble(entries: list[records.CaseEntry], sections: list[bytes], **changes:
         tensors_offset=offsets[1],
         quants_offset=offsets[2],
         weights_offset=offsets[3],
-        directory_crc=zlib.crc32(directory),
         pack_id=bytes(8),
         header_crc=0,
     )
@@ -359,6 +382,12 @@ def run_by_definition(conv: Conv, seed: int, complement: int = 0) -> bytes:
     arena = bytearray(paint(1024 + at, complement) for at in range(conv.arena))
     for index in range(conv.n_in):
         arena[conv.input_offset + index] = input_byte(seed, index)
+    convolve(conv, arena)
+    return bytes(arena)
+
+
+def convolve(conv: Conv, arena: bytearray) -> None:
+    """In the plain kernel's order, in one memory."""
     assert conv.output_offset is not None
     at = conv.output_offset
     for row in range(conv.h_out):
@@ -369,7 +398,6 @@ def run_by_definition(conv: Conv, seed: int, complement: int = 0) -> bytes:
                     gathered = _field(conv, arena, row, column)
                 arena[at] = output_value(conv, gathered, channel) & 0xFF
                 at += 1
-    return bytes(arena)
 
 
 def _field(conv: Conv, arena: bytearray, row: int, column: int) -> list[int]:

@@ -21,6 +21,7 @@ from tests.firmware.support import (
     parts,
     run_by_definition,
     signed,
+    tensor,
 )
 
 _ORDERS = [TapOrder.GATHER, TapOrder.DIRECT]
@@ -114,17 +115,17 @@ def test_several_ops_share_the_arena(host: HostRunner) -> None:
     both = parts(first)
     record = second.record()
     both.ops.append(
-        records.ConvRecord(
+        records.OpRecord(
             **{
                 **vars(record),
-                "input": 1,
+                "inputs": (1, 0, 0, 0),
                 "output": 2,
                 "weights_offset": len(first.weights),
                 "quant_first": len(first.quants),
             }
         )
     )
-    both.tensors.append(records.TensorRecord(first.n_in + first.n_out, second.n_out, 4, 4, 2, 0))
+    both.tensors.append(tensor(first.n_in + first.n_out, 4, 4, 2))
     both.quants = both.quants + second.quants
     both.weights += parts(second).weights
     both.arena = first.n_in + first.n_out + second.n_out

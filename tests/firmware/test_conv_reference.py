@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from harness.geometry import ConvGeometry, Pad
+from harness.geometry import ConvGeometry, Execution, Pad
 from harness.reference import ConvParameters, convolve, convolve_in_place
 from harness.schema.constants import Rounding, TapOrder
 from harness.schema.records import QuantRecord
@@ -68,7 +68,7 @@ def _reference(conv: Conv, seed: int) -> np.ndarray:
     distance = conv.input_offset - conv.output_offset
     if distance == -conv.n_in:
         return convolve(g, _parameters(conv), x)
-    return convolve_in_place(g, _parameters(conv), x, distance, conv.order)
+    return convolve_in_place(g, _parameters(conv), x, distance, Execution(tap_order=conv.order))
 
 
 @pytest.mark.parametrize("rounding", _ROUNDINGS, ids=lambda rounding: rounding.name.lower())

@@ -12,7 +12,9 @@ import pytest
 
 from harness.build import build_runner
 from harness.build.image import RunnerImage
-from harness.schema.constants import IMAGE_MAGIC
+from harness.geometry import GATHER
+from harness.kernels import kernel_set
+from harness.schema.constants import IMAGE_MAGIC, OpKind, Rounding
 
 _FLASH = 0x1000_0000
 
@@ -110,8 +112,37 @@ def test_memory_map(chip: _Chip, image: RunnerImage) -> None:
     assert symbols["__pool_start"] % 8 == 0
     assert symbols["__pool_end"] == symbols["__stack_bottom"] == chip.sram_end - 4096
     assert symbols["__stack_top"] == chip.sram_end
-    assert image.pool_bytes > chip.pool_bytes
+    assert image.pool_bytes > chip.pool_bytes - 10 * 1024
     assert len(image.flash) < 0x1_0000  # below the first pack slot
+
+
+def test_a_kernel_set_leaves_the_rest_to_the_arena(chip: _Chip, image: RunnerImage) -> None:
+    """The largest layers of the paper's Table 6 need 512,000 bytes."""
+    rows = kernel_set(OpKind.CONV, GATHER, Rounding.DOUBLE)
+    small = build_runner(chip.name, kernels=rows)
+    assert small.pool_bytes > max(chip.pool_bytes, image.pool_bytes + 8 * 1024)
+    names = _names(small)
+    assert {"run_gather_double", "run_direct_single", "run_move"} <= set(names)
+    assert not {"run_softmax", "run_add_double", "run_walk"} & set(names)
+
+
+def test_every_kernel_runs_from_sram(image: RunnerImage) -> None:
+    kernels = [(name, at) for at, name in image.functions if name.startswith("run_")]
+    assert len(kernels) > 25
+    outside = {"run_case", "run_once", "run_ops"}
+    assert {name for name, at in kernels if at < 0x2000_0000} <= outside
+
+
+def test_functions_in_sram_are_told_apart(image: RunnerImage) -> None:
+    """Reports name the functions that stored and read. dot is in each file that includes its header
+    (kernels/plain/dot.h)."""
+    names = [name.split(".")[0] for at, name in image.functions if _is_ram_code(image, at)]
+    assert {name for name in names if names.count(name) > 1} == {"dot"}
+    assert {
+        "run_depthwise_gather_double", "run_depthwise_direct_single",
+        "run_depthwise_channel_double", "run_average_pool", "run_max_pool", "run_mean_double",
+        "run_fully_connected_single", "run_walk",
+    } <= set(names)  # fmt: skip
 
 
 def test_image_def() -> None:

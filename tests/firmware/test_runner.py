@@ -58,7 +58,7 @@ def test_hello_says_who_and_what(host: HostRunner) -> None:
     assert (hello.image_bytes, hello.image_crc) == (512, zlib.crc32(bytes(512)))
     assert hello.ram_code_crc == zlib.crc32(bytes(64))
     assert (hello.pack_address, hello.pack_bytes) == (0x1001_0000, len(pack))
-    assert hello.pack_header_crc == zlib.crc32(pack[:44])
+    assert hello.pack_header_crc == zlib.crc32(pack[: records.PackHeader.size() - 4])
     assert (hello.pool_address, hello.pool_bytes) == (0x2000_2000, _POOL)
 
 
@@ -116,8 +116,8 @@ def test_bad_requests(host: HostRunner, kind: int, payload: bytes) -> None:
 
 def test_case_states_what_was_verified(host: HostRunner) -> None:
     pack = build([parts(_conv()), parts(_conv(seed=2))])
-    head = records.PackHeader.unpack(pack[:48])
-    entry = pack[4096 + 64 : 4096 + 128]
+    head = records.PackHeader.unpack(pack[: records.PackHeader.size()])
+    entry = pack[4096 + records.CaseEntry.size() : 4096 + 2 * records.CaseEntry.size()]
     verified = records.CaseVerified.unpack(host.run(1, seed=0xABCD)[0].payload)
     slices = records.CaseEntry.unpack(entry)
     assert (verified.case_index, verified.seed) == (1, 0xABCD)
@@ -256,7 +256,7 @@ def test_pack_address_comes_from_the_mailbox(host: HostRunner) -> None:
     pack = build([parts(_conv(seed=77))])
     host.flash(bytes(8192) + pack)
     host.mailbox(_mailbox(0, address=0x1001_2000))
-    assert host.hello().pack_header_crc == zlib.crc32(pack[:44])
+    assert host.hello().pack_header_crc == zlib.crc32(pack[: records.PackHeader.size() - 4])
     assert len(host.run(0, 1)) == 3
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plain int8 convolution: any kernel size, stride, dilation and padding, dense layout, row
- * order.
+/* Plain int8 convolution: any kernel size, stride, dilation and padding, row order. The padding
+ * may be stored with the input (the padded layout): then every tap is real.
  *
  * Pixels are produced in row-major order and channels in ascending order, each byte written once
  * and nothing else in the arena: the host predicts from this what an output placed too close to
@@ -8,66 +8,22 @@
  *   gather: the receptive field of a pixel is copied to scratch, padding as the input's zero
  *           point; then its channels are computed from the copy and written.
  *   direct: each channel reads its taps from the workspace, is written, and then the next one.
- * Rounding is double or single. No kernel truncates: that is float arithmetic, which the RP2040
- * would do by calls into flash. */
+ * Rounding is double or single, each with code of its own. conv_walk.c has everything else. */
+#include "kernels/plain/bytes.h"
+#include "kernels/plain/dot.h"
+#include "kernels/plain/finish.h"
 #include "kernels/plain/plain.h"
+#include "kernels/plain/scratch.h"
+#include "kernels/plain/taps.h"
 #include "kernels/requantize.h"
 #include "port/placement.h"
 
-static bool accepts(const struct conv_record *record, enum tap_order order,
+static bool accepts(const struct op_record *record, enum tap_order order,
                     enum rounding rounding)
 {
     return record->kind == OP_KIND_CONV && record->rounding == (uint16_t)rounding &&
-           record->layout == LAYOUT_DENSE && record->traversal == TRAVERSAL_ROW &&
+           record->layout <= LAYOUT_PADDED && record->traversal == TRAVERSAL_ROW &&
            record->tap_order == (uint16_t)order;
-}
-
-/* sum + sum of (x - zero_point) * w, modulo 2^32. Thumb-1 loads a signed byte from two registers
- * only: one index for both arrays, kept from being folded into offsets, makes that six
- * instructions a tap. */
-RAM_CODE("plain_dot")
-static uint32_t dot(uint32_t sum, const int8_t *x, const int8_t *w, int32_t count,
-                    int32_t zero_point)
-{
-    int32_t tap = 0;
-#define TAP()                                              \
-    do {                                                   \
-        sum += (uint32_t)((x[tap] - zero_point) * w[tap]); \
-        tap++;                                             \
-        __asm("" : "+r"(tap), "+r"(sum));                  \
-    } while (0)
-    while (count - tap >= 8) {
-        TAP();
-        TAP();
-        TAP();
-        TAP();
-        TAP();
-        TAP();
-        TAP();
-        TAP();
-    }
-    while (tap < count) {
-        TAP();
-    }
-#undef TAP
-    return sum;
-}
-
-/* Of the taps of a kernel along one axis, those that fall on the image: [first, end). */
-struct taps {
-    int32_t first, end;
-};
-
-ALWAYS_INLINE struct taps real_taps(int32_t position, int32_t dilation, int32_t taps, int32_t size)
-{
-    struct taps real = {0, taps};
-    while (real.first < real.end && position + real.first * dilation < 0) {
-        real.first++;
-    }
-    while (real.end > real.first && position + (real.end - 1) * dilation >= size) {
-        real.end--;
-    }
-    return real;
 }
 
 /* A pixel's receptive field, without what padding puts outside the image. Taps next to each
@@ -79,7 +35,7 @@ struct field {
     int32_t runs, run_bytes;
 };
 
-ALWAYS_INLINE struct field field_of(const struct conv_call *call, int32_t row, int32_t column)
+ALWAYS_INLINE struct field field_of(const struct op_call *call, int32_t row, int32_t column)
 {
     const int32_t y = row * call->s_h - call->pad_top;
     const int32_t x = column * call->s_w - call->pad_left;
@@ -99,29 +55,7 @@ ALWAYS_INLINE struct field field_of(const struct conv_call *call, int32_t row, i
     };
 }
 
-ALWAYS_INLINE int8_t *fill(int8_t *to, int32_t count, int8_t value)
-{
-    for (int8_t *const end = to + count; to != end; to++) {
-        *to = value;
-    }
-    return to;
-}
-
-ALWAYS_INLINE int8_t *copy(int8_t *to, const int8_t *from, int32_t count)
-{
-    for (; count >= 4; count -= 4, to += 4, from += 4) {
-        to[0] = from[0];
-        to[1] = from[1];
-        to[2] = from[2];
-        to[3] = from[3];
-    }
-    for (; count > 0; count--) {
-        *to++ = *from++;
-    }
-    return to;
-}
-
-ALWAYS_INLINE void gather_field(const struct conv_call *call, const struct field *field)
+ALWAYS_INLINE void gather_field(const struct op_call *call, const struct field *field)
 {
     const int8_t padding = (int8_t)call->input_zero_point;
     const int32_t c_in = call->c_in;
@@ -143,7 +77,7 @@ ALWAYS_INLINE void gather_field(const struct conv_call *call, const struct field
     }
 }
 
-ALWAYS_INLINE uint32_t dot_in_place(const struct conv_call *call, const struct field *field,
+ALWAYS_INLINE uint32_t dot_in_place(const struct op_call *call, const struct field *field,
                                     const int8_t *weights, uint32_t sum)
 {
     const int32_t row_step = call->d_h * call->w_in * call->c_in;
@@ -166,18 +100,6 @@ ALWAYS_INLINE uint32_t dot_in_place(const struct conv_call *call, const struct f
     return sum;
 }
 
-static uint64_t scratch_gather(const struct conv_record *record, uint32_t c_in)
-{
-    return (uint64_t)record->k_h * record->k_w * c_in;
-}
-
-static uint64_t scratch_direct(const struct conv_record *record, uint32_t c_in)
-{
-    (void)record;
-    (void)c_in;
-    return 0;
-}
-
 #define ROUNDING double
 #include "kernels/plain/conv_run.h"
 #undef ROUNDING
@@ -186,15 +108,15 @@ static uint64_t scratch_direct(const struct conv_record *record, uint32_t c_in)
 #include "kernels/plain/conv_run.h"
 #undef ROUNDING
 
-#define KERNEL(order, rounding, TAP_ORDER, ROUNDING)                                  \
-    static bool accepts_##order##_##rounding(const struct conv_record *record)        \
-    {                                                                                 \
-        return accepts(record, TAP_ORDER, ROUNDING);                                  \
-    }                                                                                 \
-    const struct conv_kernel plain_conv_##order##_##rounding = {                      \
-        accepts_##order##_##rounding, scratch_##order, run_##order##_##rounding}
+#define KERNEL(order, rounding, TAP_ORDER, ROUNDING, scratch)                       \
+    static bool accepts_##order##_##rounding(const struct op_record *record)        \
+    {                                                                               \
+        return accepts(record, TAP_ORDER, ROUNDING);                                \
+    }                                                                               \
+    const struct op_kernel plain_conv_##order##_##rounding = {                      \
+        accepts_##order##_##rounding, scratch, run_##order##_##rounding}
 
-KERNEL(gather, double, TAP_ORDER_GATHER, ROUNDING_DOUBLE);
-KERNEL(gather, single, TAP_ORDER_GATHER, ROUNDING_SINGLE);
-KERNEL(direct, double, TAP_ORDER_DIRECT, ROUNDING_DOUBLE);
-KERNEL(direct, single, TAP_ORDER_DIRECT, ROUNDING_SINGLE);
+KERNEL(gather, double, TAP_ORDER_GATHER, ROUNDING_DOUBLE, field_of_scratch);
+KERNEL(gather, single, TAP_ORDER_GATHER, ROUNDING_SINGLE, field_of_scratch);
+KERNEL(direct, double, TAP_ORDER_DIRECT, ROUNDING_DOUBLE, no_scratch);
+KERNEL(direct, single, TAP_ORDER_DIRECT, ROUNDING_SINGLE, no_scratch);

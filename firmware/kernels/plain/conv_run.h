@@ -8,17 +8,15 @@
 #define STRING(name) STRING_OF(name)
 #define NAMED(name) JOIN(name, ROUNDING)
 
-ALWAYS_INLINE int8_t NAMED(finish)(const struct conv_call *call, const struct quant_record *quant,
+ALWAYS_INLINE int8_t NAMED(finish)(const struct op_call *call, const struct quant_record *quant,
                                    uint32_t sum)
 {
     const int32_t scaled = NAMED(requantize)((int32_t)sum, quant->multiplier, quant->shift);
-    const int32_t zero_point = call->output_zero_point;
-    return (int8_t)output_stage(scaled, zero_point, call->activation_min - zero_point,
-                                call->activation_max - zero_point);
+    return output_byte(call, scaled);
 }
 
 RAM_CODE("plain_run_gather_" STRING(ROUNDING))
-static void NAMED(run_gather)(const struct conv_call *call)
+static void NAMED(run_gather)(const struct op_call *call)
 {
     const int32_t field_bytes = call->k_h * call->k_w * call->c_in;
     int8_t *output = call->output;
@@ -39,7 +37,7 @@ static void NAMED(run_gather)(const struct conv_call *call)
 }
 
 RAM_CODE("plain_run_direct_" STRING(ROUNDING))
-static void NAMED(run_direct)(const struct conv_call *call)
+static void NAMED(run_direct)(const struct op_call *call)
 {
     const int32_t field_bytes = call->k_h * call->k_w * call->c_in;
     int8_t *output = call->output;

@@ -17,6 +17,7 @@
 #include "chip.h"
 #include "port/cortex_m/extend.h"
 #include "port/port.h"
+#include "port/rp2/lines.h"
 #include "port/rp2/rp2.h"
 #include "port/usb/usb.h"
 
@@ -48,8 +49,9 @@ ALWAYS_INLINE uint64_t timer_microseconds(void)
 ALWAYS_INLINE void read_through(const struct port_range *range)
 {
     const volatile uint8_t *const bytes = range->base;
-    for (uint32_t offset = 0; offset < range->bytes; offset += XIP_LINE_BYTES) {
-        (void)bytes[offset];
+    const uint32_t base = (uint32_t)(uintptr_t)range->base;
+    for (uint32_t at = 0; at < range->bytes; at = next_line(base, at, XIP_LINE_BYTES)) {
+        (void)bytes[at];
     }
 }
 

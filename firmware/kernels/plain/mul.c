@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plain int8 multiplication, as TFLite's: (x_1 - zero_point_1) * (x_2 - zero_point_2), requantised,
+ * plus the zero point, clamped. The second operand has the shape of the first, or is 1 x 1 x c.
+ *
+ * For each scalar of the output, ascending in memory (row) or descending (reverse): the scalar of
+ * each operand is read, then the result is written. Nothing else in the arena is written. There
+ * are no taps: the tap order says nothing. Rounding is double or single. */
+#include "kernels/plain/elementwise.h"
+#include "kernels/plain/plain.h"
+
+ALWAYS_INLINE void multiply(const struct op_call *call, enum rounding rounding)
+{
+    const struct walk walk = walk_over_output(call);
+    struct second_walk second = second_walk(call, &walk);
+    const int8_t *const first = call->inputs[0];
+    const int8_t *const other = call->inputs[1];
+    int8_t *const output = call->output;
+    const struct quant_record *const quant = call->quants;
+    const int32_t first_zero = call->record->input_zero_points[0];
+    const int32_t other_zero = call->record->input_zero_points[1];
+    const int32_t zero_point = call->output_zero_point;
+    const int32_t low = call->activation_min - zero_point;
+    const int32_t high = call->activation_max - zero_point;
+    for (int32_t at = walk.first; at != walk.end; at += walk.step) {
+        const int32_t product = (first[at] - first_zero) * (other[second.at] - other_zero);
+        const int32_t scaled = requantize(rounding, product, quant->multiplier, quant->shift);
+        output[at] = (int8_t)output_stage(scaled, zero_point, low, high);
+        second_next(&second);
+    }
+}
+
+#define KERNEL(name, ROUNDING)                                                               \
+    RAM_CODE("plain_mul_" #name)                                                             \
+    static void run_mul_##name(const struct op_call *call)                                   \
+    {                                                                                        \
+        multiply(call, ROUNDING);                                                            \
+    }                                                                                        \
+    static bool accepts_mul_##name(const struct op_record *record)                           \
+    {                                                                                        \
+        return goes_straight(record, OP_KIND_MUL) && record->rounding == (uint16_t)ROUNDING; \
+    }                                                                                        \
+    const struct op_kernel plain_mul_##name = {accepts_mul_##name, no_scratch, run_mul_##name}
+
+KERNEL(double, ROUNDING_DOUBLE);
+KERNEL(single, ROUNDING_SINGLE);
