@@ -12,19 +12,11 @@ from harness.boards import Board, BoardEntry
 from harness.build import RunnerImage, build_runner
 from harness.errors import BoundViolation, ConfigError, HarnessError, Mismatch
 from harness.judge import judge
-from harness.kernels import PLAIN_CONV
+from harness.kernels import kernel_set
 from harness.measure import PlanRuns, measure_layer
 from harness.network import Layer
-from harness.plan import Strategy
+from harness.plan import Mode, Strategy, find_mode
 from harness.results import Measurement, Verdict
-from harness.schema.constants import TapOrder
-
-PLANS = {
-    "dual": (Strategy.DUAL, TapOrder.GATHER),
-    "rip": (Strategy.RIP, TapOrder.GATHER),
-    "dual-direct": (Strategy.DUAL, TapOrder.DIRECT),
-    "rip-direct": (Strategy.RIP, TapOrder.DIRECT),
-}
 
 
 @dataclass(frozen=True)
@@ -55,8 +47,8 @@ class Bench:
         self.verdicts: list[Verdict] = []
         self._on_stage = on_stage
         self._board: Board | None = None
-        self._image: RunnerImage | None = None
-        self._known: dict[tuple[str, TapOrder], PlanRuns | HarnessError] = {}
+        self._images: dict[frozenset[int], RunnerImage] = {}
+        self._known: dict[tuple[str, Mode], PlanRuns | HarnessError] = {}
 
     def close(self) -> None:
         if self._board is not None:
@@ -64,23 +56,24 @@ class Bench:
             self._board = None
 
     def run(self, layer: Layer, plan: str = "rip") -> Measurement:
-        """Cycles, waters and CRCs of a layer under a plan: `rip`, `dual`, `rip-direct`, `dual-direct`.
+        """Cycles, waters and CRCs of a layer under a plan: `rip`, `dual`, `rip-direct`, `rip-column`,
+        `rip-copy` and so on (docs/proof.md).
 
-        Both strategies of a tap order are measured together, once. Errors: ConfigError for a plan that
-        is not known or does not fit; and all that a board can raise.
+        Both strategies of a mode are measured together, once. Errors: ConfigError for a plan that is
+        not known or does not fit; and all that a board can raise.
         """
-        strategy, order = self._plan(plan)
-        runs = self._measure(layer, order)
+        strategy, mode = find_mode(layer, plan)
+        runs = self._measure(layer, mode)
         measured = runs.rip if strategy is Strategy.RIP else runs.dual
         if measured is None:
-            raise ConfigError(f"{layer.id} does not fit {self.entry.name} with two buffers")
+            raise self._nothing(layer, strategy)
         return measured
 
     def judge(self, layer: Layer, plan: str = "rip") -> Verdict | None:
         """The verdict, pass or fail, also kept for the table and appended to the history; None for
         dual where two buffers do not fit. Errors: as `run`."""
-        strategy, order = self._plan(plan)
-        verdict = judge(self._measure(layer, order), strategy)
+        strategy, mode = find_mode(layer, plan)
+        verdict = judge(self._measure(layer, mode), strategy)
         if verdict is not None:
             self.verdicts.append(verdict)
             if self.options.history is not None:
@@ -92,22 +85,21 @@ class Bench:
         that does not hold, both failures of the test; else as `run`."""
         verdict = self.judge(layer, plan)
         if verdict is None:
-            raise ConfigError(f"{layer.id} does not fit {self.entry.name} with two buffers")
+            raise self._nothing(layer, find_mode(layer, plan)[0])
         demand(verdict)
         return verdict
 
-    @staticmethod
-    def _plan(plan: str) -> tuple[Strategy, TapOrder]:
-        if plan not in PLANS:
-            raise ConfigError(f"no plan {plan!r}", hint="known: " + ", ".join(PLANS))
-        return PLANS[plan]
+    def _nothing(self, layer: Layer, strategy: Strategy) -> ConfigError:
+        if strategy is Strategy.RIP:
+            return ConfigError(f"{layer.id}: its output shares no memory with its input")
+        return ConfigError(f"{layer.id} does not fit {self.entry.name} with two buffers")
 
-    def _measure(self, layer: Layer, order: TapOrder) -> PlanRuns:
+    def _measure(self, layer: Layer, mode: Mode) -> PlanRuns:
         """Measured once; a failure is remembered too, so that it is not paid for twice."""
-        key = (layer.id, order)
+        key = (layer.id, mode)
         if key not in self._known:
             try:
-                self._known[key] = self._measure_now(layer, order)
+                self._known[key] = self._measure_now(layer, mode)
             except HarnessError as error:
                 self._known[key] = error
         known = self._known[key]
@@ -115,25 +107,29 @@ class Bench:
             raise known
         return known
 
-    def _measure_now(self, layer: Layer, order: TapOrder) -> PlanRuns:
-        if self._image is None:
-            self._on_stage("build")
-            self._image = build_runner(self.entry.chip)
+    def _measure_now(self, layer: Layer, mode: Mode) -> PlanRuns:
+        image = self._image(kernel_set(layer.kind, mode.execution, layer.rounding))
         if self._board is None:
             board = Board(self.entry, nonce=self.options.nonce, on_stage=self._on_stage)
             board.__enter__()
             self._board = board
         return measure_layer(
             self._board,
-            self._image,
+            image,
             layer,
-            tap_order=order,
-            kernel=PLAIN_CONV,
+            mode=mode,
             seeds=self.options.seeds,
             repeats=self.options.repeats,
             reflash=self.options.reflash,
             witness=self._board.witness if self.options.witness else None,
         )
+
+    def _image(self, kernels: frozenset[int]) -> RunnerImage:
+        """The runner with these kernels: what others would take of the SRAM is the arena's."""
+        if kernels not in self._images:
+            self._on_stage("build")
+            self._images[kernels] = build_runner(self.entry.chip, kernels=kernels)
+        return self._images[kernels]
 
 
 def demand(verdict: Verdict) -> None:

@@ -33,6 +33,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--strategy", metavar="LIST", help="of dual,rip (default both)")
     group.addoption("--tap-order", metavar="LIST", help="of gather,direct (default both)")
+    group.addoption("--layout", metavar="LIST", help="of dense,padded, or all (default dense)")
+    group.addoption(
+        "--traversal",
+        metavar="LIST",
+        help="of row,column,reverse,herringbone,channel, or all (default each op's usual one)",
+    )
+    group.addoption(
+        "--input",
+        metavar="LIST",
+        help="of placed,copy: at its gap, or shifted there by memmove (default placed)",
+    )
     group.addoption("--seeds", type=int, default=3, metavar="N", help="inputs a proof (default 3)")
     group.addoption(
         "--seed", type=int, default=1, metavar="S", help="the first of them (default 1)"
@@ -89,9 +100,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     from harness.selection import choose_layers, choose_plans
 
     layers = _checked(lambda: choose_layers(config.getoption("--layers") or marker.args[0]))
-    plans = _checked(
-        lambda: choose_plans(config.getoption("--strategy"), config.getoption("--tap-order"))
-    )
+    wanted = _checked(lambda: choose_plans(config.option))
     metafunc.parametrize(
         ("ripbench_board", "layer", "plan"),
         [
@@ -104,7 +113,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             )
             for board in boards
             for layer in layers
-            for plan in plans
+            for plan in wanted.plans(layer)
         ],
         indirect=["ripbench_board"],
     )

@@ -59,8 +59,8 @@ class Witnessed:
     written: bytes stored to, whatever the value. outside_store, unwritten_read, elsewhere_store: the
     first in time of stores outside the arena, of loads of bytes that nobody wrote, and of stores to the
     rest of SRAM, each with its function. unexplained: bytes that changed without a store. stack_depth:
-    bytes of the core's stack in use. collisions: input bytes that were overwritten and read again; the
-    one overwritten first, with the functions that wrote and read it.
+    bytes of the core's stack down to the lowest one stored to. collisions: input bytes that were
+    overwritten and read again; the one overwritten first, with the functions that wrote and read it.
     """
 
     visible: Touched
@@ -78,10 +78,31 @@ class Witnessed:
 
 
 @dataclass(frozen=True)
+class WrongOutput:
+    """An output that is not what the host says: how many bytes, and the first of them: its pixel in the
+    order in which the output is stored, its channel, and both values."""
+
+    count: int
+    pixel: int
+    row: int
+    column: int
+    channel: int
+    seen: int
+    expected: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.count} bytes, the first in pixel {self.pixel} (row {self.row}, column "
+            f"{self.column}), channel {self.channel}: {self.seen} instead of {self.expected}"
+        )
+
+
+@dataclass(frozen=True)
 class Sample:
     """One run of one case. cycles: clk_sys, empty bracket and counted interrupts taken off. Waters,
     and outside_first, in bytes from the arena's base. repeat 0 starts with a cold XIP cache. witness:
-    None where there is none."""
+    None where there is none. op_cycles: of each op, which add up to cycles. wrong: of the last
+    repeat, where its output was read back because of its CRC."""
 
     seed: int
     paint: int
@@ -102,6 +123,8 @@ class Sample:
     scratch_used: int
     stack_peak: int
     witness: Witnessed | None = None
+    op_cycles: tuple[int, ...] = ()
+    wrong: WrongOutput | None = None
 
     @property
     def painted(self) -> Touched:
@@ -121,7 +144,7 @@ class Measurement:
 
     arena_bytes: what the case was given, the workspace W rounded up to the alignment. by_model: cycles
     under each timing model of a board whose core has no published timing, else empty; `samples` are
-    under the last of them.
+    under the last of them. shifted: the first op is the memmove that brings the operand to its gap.
     """
 
     provenance: Provenance
@@ -133,6 +156,7 @@ class Measurement:
     scratch_bytes: int
     samples: tuple[Sample, ...]
     by_model: tuple[tuple[str, int], ...] = ()
+    shifted: bool = False
 
     @property
     def cold_cycles(self) -> int:
@@ -140,11 +164,20 @@ class Measurement:
         return self.samples[0].cycles
 
     @property
+    def _warm(self) -> Sample:
+        """The last repeat of the first seed and paint."""
+        first = self.samples[0]
+        return [s for s in self.samples if (s.seed, s.paint) == (first.seed, first.paint)][-1]
+
+    @property
     def cycles(self) -> int:
         """Of the last repeat of the first seed and paint: warm where there was more than one."""
-        first = self.samples[0]
-        run = [s for s in self.samples if (s.seed, s.paint) == (first.seed, first.paint)]
-        return run[-1].cycles
+        return self._warm.cycles
+
+    @property
+    def shift_cycles(self) -> int:
+        """Of these the memmove's; 0 where the operand was placed at its gap."""
+        return self._warm.op_cycles[0] if self.shifted else 0
 
     @property
     def cycles_per_mac(self) -> float:
@@ -186,7 +219,8 @@ class DebtProof:
 @dataclass(frozen=True)
 class Verdict:
     """A row of the table. failures: empty when all is well. cycles_by_model: see Measurement. ratio:
-    cycles to those of dual, None where dual does not fit. debt: the proof in a word, empty for dual.
+    cycles to those of dual, None where dual does not fit. shift_cycles: of cycles, those of the memmove
+    to the gap. debt: the proof in a word, empty for dual.
     witness: how many runs the witness saw, empty where there is none."""
 
     provenance: Provenance
@@ -200,6 +234,7 @@ class Verdict:
     debt: str
     witness: str
     cycles: int
+    shift_cycles: int
     cycles_by_model: tuple[tuple[str, int], ...]
     cold_cycles: int
     microseconds: int

@@ -4,19 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from harness.bench import PLANS, BenchOptions
+from harness.bench import BenchOptions
 from harness.errors import ConfigError
+from harness.geometry import Execution
 from harness.network import Layer, find_set, load_set
-from harness.plan import Strategy
-from harness.schema.constants import TapOrder
+from harness.plan import Mode, Strategy, in_place, mode_name, modes
+from harness.schema.constants import Layout, OpKind, TapOrder, Traversal
 from harness.strictyaml import nearest
 
 _MAX_SEED = 2**32 - 1
 _MAX_SEEDS = 100
 _MAX_REPEATS = 100
+_PLACED, _COPY = "placed", "copy"
+_Member = TypeVar("_Member", bound=IntEnum)
 
 
 def choose_layers(words: str) -> list[Layer]:
@@ -36,16 +41,64 @@ def choose_layers(words: str) -> list[Layer]:
     return list(chosen.values())
 
 
-def choose_plans(strategies: str | None, tap_orders: str | None) -> list[str]:
-    """The plans to run, `dual` before `rip`. Errors: ConfigError names the nearest word."""
-    wanted = _words("--strategy", strategies, [strategy.value for strategy in Strategy])
-    orders = choose_tap_orders(tap_orders)
-    return [name for name, (s, order) in PLANS.items() if s in wanted and order in orders]
+@dataclass(frozen=True)
+class Wanted:
+    """What a command line says of plans. tap_orders, layouts, traversals: None where it says nothing."""
+
+    strategies: frozenset[Strategy]
+    tap_orders: frozenset[TapOrder] | None
+    layouts: frozenset[Layout] | None
+    traversals: frozenset[Traversal] | None
+    inputs: frozenset[str]
+
+    def plans(self, layer: Layer) -> list[str]:
+        """Names of the layer's plans that are wanted, `dual` before `rip` in each mode."""
+        found = []
+        for mode in filter(lambda mode: self._wants(layer, mode), modes(layer)):
+            name = mode_name(layer, mode)
+            if Strategy.DUAL in self.strategies and mode.onto == 0:
+                found.append(f"{Strategy.DUAL}{name}")
+            if Strategy.RIP in self.strategies and in_place(layer):
+                found += [f"{Strategy.RIP}{name}"] if _PLACED in self.inputs else []
+                found += [f"{Strategy.RIP}{name}-copy"] if _COPY in self.inputs else []
+        return found
+
+    def _wants(self, layer: Layer, mode: Mode) -> bool:
+        """Of what is not said: both tap orders of a convolution, the usual layout and traversal, and
+        for other ops the usual mode; said one thing, all of the others that go with it."""
+        way = mode.execution
+        if self.layouts is None and self.traversals is None:
+            if layer.kind is not OpKind.CONV:
+                return mode == modes(layer)[0]
+            usual = (Layout.DENSE, Traversal.ROW)
+            return (way.layout, way.traversal) == usual and self._orders(way)
+        layouts = {Layout.DENSE} if self.layouts is None else self.layouts
+        traversals = {Traversal.ROW} if self.traversals is None else self.traversals
+        return way.layout in layouts and way.traversal in traversals and self._orders(way)
+
+    def _orders(self, way: Execution) -> bool:
+        return self.tap_orders is None or way.tap_order in self.tap_orders
 
 
-def choose_tap_orders(words: str | None) -> list[TapOrder]:
-    names = _words("--tap-order", words, [order.name.lower() for order in TapOrder])
-    return [TapOrder[name.upper()] for name in names]
+def choose_plans(option: Any) -> Wanted:
+    """From the namespace of the command line. Errors: ConfigError names the nearest word."""
+    strategies = _words("--strategy", option.strategy, [strategy.value for strategy in Strategy])
+    return Wanted(
+        frozenset(Strategy(word) for word in strategies),
+        _members("--tap-order", option.tap_order, TapOrder),
+        _members("--layout", option.layout, Layout),
+        _members("--traversal", option.traversal, Traversal),
+        frozenset(_words("--input", option.input or _PLACED, [_PLACED, _COPY])),
+    )
+
+
+def _members(option: str, words: str | None, enum: type[_Member]) -> frozenset[_Member] | None:
+    """`all` is all of them."""
+    if words is None:
+        return None
+    if words == "all":
+        return frozenset(enum)
+    return frozenset(enum[w.upper()] for w in _words(option, words, [m.name.lower() for m in enum]))
 
 
 def bench_options(option: Any) -> BenchOptions:

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from harness.errors import ConfigError
-from harness.selection import bench_options, choose_layers, choose_plans
+from harness.plan import Strategy, find_mode, in_place, modes
+from harness.selection import Wanted, bench_options, choose_layers, choose_plans
 
 
 def test_layers() -> None:
@@ -21,11 +24,41 @@ def test_layers() -> None:
         choose_layers("first#odd-3x4")
 
 
+def _wanted(**said: str) -> Wanted:
+    words = ("strategy", "tap_order", "layout", "traversal", "input")
+    return choose_plans(Namespace(**{**dict.fromkeys(words), **said}))
+
+
 def test_plans() -> None:
-    assert choose_plans(None, None) == ["dual", "rip", "dual-direct", "rip-direct"]
-    assert choose_plans("rip", "gather") == ["rip"]
+    (stem,) = choose_layers("first#mcunet-in0.0")
+    assert _wanted().plans(stem) == ["dual", "rip", "dual-direct", "rip-direct"]
+    assert _wanted(strategy="rip", tap_order="gather").plans(stem) == ["rip"]
+    assert _wanted(strategy="rip", input="copy,placed").plans(stem) == [
+        "rip", "rip-copy", "rip-direct", "rip-direct-copy",
+    ]  # fmt: skip
+    assert _wanted(strategy="rip", layout="padded", traversal="column,herringbone").plans(stem) == [
+        "rip-padded-column", "rip-padded-column-direct", "rip-padded-herringbone-direct",
+    ]  # fmt: skip
+    assert len(_wanted(strategy="rip", layout="all", traversal="all").plans(stem)) == 14
     with pytest.raises(ConfigError, match="--strategy 'rop' is not known"):
-        choose_plans("rop", None)
+        _wanted(strategy="rop")
+    with pytest.raises(ConfigError, match="did you mean 'column'"):
+        _wanted(traversal="colum")
+
+
+def test_plans_of_other_ops() -> None:
+    ops = {layer.id: layer for layer in choose_layers("ops")}
+    upsample, add = ops["upsample-3x4x5-f2x2"], ops["add-4x5x5"]
+    depthwise, connected = ops["depthwise-5x6x5-5-k3x3-p1.1.1.1"], ops["fully_connected-20-5"]
+    assert _wanted().plans(upsample) == ["dual", "rip"]
+    assert _wanted(traversal="all").plans(upsample) == ["dual", "rip", "dual-row", "rip-row"]
+    assert _wanted(strategy="rip", traversal="row").plans(add) == ["rip", "rip-onto1"]
+    assert _wanted(strategy="rip", traversal="all").plans(depthwise) == [
+        "rip",
+        "rip-row",
+        "rip-direct",
+    ]
+    assert _wanted().plans(connected) == ["dual"]
 
 
 def _words(**changed: object) -> Namespace:
@@ -52,3 +85,37 @@ def test_options() -> None:
 def test_wrong_numbers(changed: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
         bench_options(_words(**changed))
+
+
+def test_every_wanted_plan_is_one_of_the_layer() -> None:
+    """Of one layer of each operator; `all` are all modes, each with and without a copy."""
+    layers = {layer.kind: layer for layer in choose_layers("ops")}
+    everything = _wanted(layout="all", traversal="all", tap_order="all", input="placed,copy")
+    for layer in layers.values():
+        plans = everything.plans(layer)
+        assert len(set(plans)) == len(plans)
+        found = [find_mode(layer, plan) for plan in plans]
+        rip = {mode for strategy, mode in found if strategy is Strategy.RIP}
+        wanted = {replace(mode, copied=copied) for mode in modes(layer) for copied in (False, True)}
+        assert rip == (wanted if in_place(layer) else set())
+        dual = [mode for strategy, mode in found if strategy is Strategy.DUAL]
+        assert dual == [mode for mode in modes(layer) if mode.onto == 0]
+
+
+def test_two_buffers_do_not_ask_which_operand_is_shared() -> None:
+    ops = {layer.id: layer for layer in choose_layers("ops")}
+    concat, pool = ops["concat-3x4-2.7"], ops["max_pool-5x6x4-4-k3x3-p1.1.1.1"]
+    assert _wanted(traversal="row").plans(concat) == ["dual", "rip", "rip-onto1"]
+    assert _wanted(traversal="row", input="copy").plans(concat) == [
+        "dual", "rip-copy", "rip-onto1-copy",
+    ]  # fmt: skip
+    assert _wanted(traversal="row", tap_order="gather").plans(pool) == []
+    assert _wanted(traversal="row", tap_order="direct").plans(pool) == ["dual", "rip"]
+
+
+def test_one_name_for_two_layers(tmp_path: Path) -> None:
+    other = tmp_path / "other.yaml"
+    other.write_text("layers: [{id: odd-3x3, op: mean, h_in: 4, w_in: 5, c_in: 6}]")
+    with pytest.raises(ConfigError, match="two different layers are called 'odd-3x3'"):
+        choose_layers(f"first,{other}")
+    assert len(choose_layers("first,first")) == 7

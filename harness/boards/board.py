@@ -45,6 +45,7 @@ _ENUMERATE_SECONDS = 6.0  # hosts wait up to 5 s on a device that does not answe
 _HELLO_SECONDS = 3.0
 _RUN_SECONDS = 2.0
 _CYCLES_PER_MAC = 100  # four times what the plain kernel needs: beyond it the board hangs
+_CYCLES_PER_OUTPUT = 2000  # whatever the kernel
 _CYCLES_PER_BYTE = 60  # paint, scan and CRC of the pool and of the flash slices
 _POLL_SECONDS = 0.005
 
@@ -212,9 +213,10 @@ class Board:
     def _run_seconds(self, index: int, repeats: int) -> float:
         """The board's seconds that a run may take, from its MACs and the bytes it handles."""
         image, pack, _ = self._running()
-        macs = pack.cases[index].plan.layer.geometry.macs
+        layer = pack.cases[index].plan.layer
+        work = layer.macs * _CYCLES_PER_MAC + layer.n_out * _CYCLES_PER_OUTPUT
         handled = image.pool_bytes + (len(image.flash) + len(pack.data)) / max(1, repeats)
-        cycles = repeats * (macs * _CYCLES_PER_MAC + handled * _CYCLES_PER_BYTE)
+        cycles = repeats * (work + handled * _CYCLES_PER_BYTE)
         return _RUN_SECONDS + cycles / self.entry.clock_hz
 
     def _explained(self, stage: str) -> Explained:

@@ -36,7 +36,7 @@ _LOG_LINES = 50
 _FLASH_REFUSALS = {
     Refusal.PACK_MAGIC,
     Refusal.PACK_HEADER_CRC,
-    Refusal.DIRECTORY_CRC,
+    Refusal.ENTRY_CRC,
     Refusal.SLICE_CRC,
     Refusal.IMAGE_CRC,
     Refusal.RAM_CODE,

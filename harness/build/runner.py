@@ -31,10 +31,15 @@ _CPU = {
 _TABLE = Path("kernels/table.c")
 
 
-def build_runner(chip: str, kernel_table: Path | None = None) -> RunnerImage:
+def build_runner(
+    chip: str,
+    kernel_table: Path | None = None,
+    kernels: frozenset[int] | None = None,
+) -> RunnerImage:
     """The runner for a chip, from the cache if these very sources were compiled by this very compiler.
 
-    kernel_table: a C file in place of kernels/table.c, with other kernels. It is trusted code.
+    kernel_table: a C file in place of kernels/table.c, with other kernels. It is trusted code. kernels:
+    a set of harness.kernels.kernel_set, all by default; what is left out is more SRAM for the arena.
     Errors: ConfigError for an unknown chip; BuildError when there is no compiler or it fails.
     """
     if chip not in _CPU:
@@ -43,6 +48,8 @@ def build_runner(chip: str, kernel_table: Path | None = None) -> RunnerImage:
         )
     compiler = find_compiler()
     flags = [*_CPU[chip], *_COMMON]
+    if kernels is not None:
+        flags.append(f"-DKERNELS={sum(1 << bit for bit in kernels):#x}u")
     sources = _sources(chip, kernel_table)
     key = _key(chip, compiler, flags, sources)
     elf = cache.folder("firmware") / f"runner-{chip}-{key}.elf"

@@ -11,10 +11,19 @@ from numpy.typing import NDArray
 
 from harness.case.inputs import generate_input
 from harness.case.weights import draw_parameters
+from harness.geometry import ConvGeometry
 from harness.plan import Plan
-from harness.reference import ConvParameters, convolve, convolve_in_place
+from harness.reference import (
+    ConvParameters,
+    Parameters,
+    compute,
+    compute_in_place,
+    stored_input,
+    stored_output,
+)
 
 Int8s = NDArray[np.int8]
+_SEEDS = 2**32
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,30 +32,68 @@ class Case:
 
     id: str
     plan: Plan
-    parameters: ConvParameters
+    parameters: Parameters
 
     @property
     def name_crc(self) -> int:
         return zlib.crc32(self.id.encode())
 
-    def input(self, seed: int) -> Int8s:
-        """int8 [h_in, w_in, c_in]"""
-        g = self.plan.layer.geometry
-        return generate_input(seed, g.n_in).reshape(g.h_in, g.w_in, g.c_in)
-
-    def expected(self, seed: int) -> Int8s:
-        """The right output, int8 [h_out, w_out, c_out]."""
-        return convolve(self.plan.layer.geometry, self.parameters, self.input(seed))
-
-    def predicted(self, seed: int) -> Int8s:
-        """What the plain kernel leaves where this plan puts the tensors, right or wrong."""
-        plan = self.plan
-        return convolve_in_place(
-            plan.layer.geometry, self.parameters, self.input(seed), plan.distance, plan.tap_order
+    def inputs(self, seed: int) -> tuple[Int8s, ...]:
+        """int8 [h, w, c] of each operand, the n-th from the n-th seed after this one."""
+        return tuple(
+            generate_input((seed + n) % _SEEDS, shape.size).reshape(shape.h, shape.w, shape.c)
+            for n, shape in enumerate(self.plan.layer.inputs)
         )
 
+    def input_crc(self, seed: int) -> int:
+        """CRC-32 of the operands one after the other, as stored."""
+        crc = 0
+        for x in self.inputs(seed):
+            crc = zlib.crc32(self._stored_input(x).tobytes(), crc)
+        return crc
 
-def make_case(plan: Plan, parameters: ConvParameters | None = None) -> Case:
+    def expected(self, seed: int) -> Int8s:
+        """The right output as stored, int8 [n_out]."""
+        layer = self.plan.layer
+        return self._stored_output(
+            compute(layer.kind, layer.geometry, self.parameters, *self.inputs(seed))
+        )
+
+    def predicted(self, seed: int) -> Int8s:
+        """What the plain kernel leaves where this plan puts the output, right or wrong, as stored."""
+        layer, mode = self.plan.layer, self.plan.mode
+        return self._stored_output(
+            compute_in_place(
+                layer.kind,
+                layer.geometry,
+                self.parameters,
+                self.inputs(seed),
+                self.plan.distance,
+                mode.execution,
+                mode.onto,
+            )
+        )
+
+    def _stored_input(self, x: Int8s) -> Int8s:
+        geometry, execution = self.plan.layer.geometry, self.plan.mode.execution
+        if not isinstance(geometry, ConvGeometry):
+            return x.ravel()
+        return stored_input(geometry, execution, x, self.fill)
+
+    def _stored_output(self, y: Int8s) -> Int8s:
+        geometry, traversal = self.plan.layer.geometry, self.plan.mode.execution.traversal
+        if not isinstance(geometry, ConvGeometry):
+            return y.ravel()
+        return stored_output(geometry, traversal, y)
+
+    @property
+    def fill(self) -> int:
+        """What stored padding holds: the input's zero point."""
+        p = self.parameters
+        return p.input_zero_point if isinstance(p, ConvParameters) else 0
+
+
+def make_case(plan: Plan, parameters: Parameters | None = None) -> Case:
     """A case with drawn weights, or with the given ones. Its id says layer, plan and distance."""
     drawn = draw_parameters(plan.layer) if parameters is None else parameters
     return Case(f"{plan.layer.id}/{plan.label}@{plan.distance}", plan, drawn)

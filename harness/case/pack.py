@@ -11,36 +11,23 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from harness.bounds import round_up
 from harness.case.case import Case
+from harness.case.records import records_of
 from harness.errors import ConfigError
-from harness.geometry import ConvGeometry
-from harness.reference import ConvParameters
 from harness.schema.constants import (
+    OPERANDS_MAX,
     PACK_MAGIC,
     PACK_VERSION,
     SECTION_ALIGNMENT,
     SLICE_ALIGNMENT,
-    Layout,
-    OpKind,
-    Traversal,
 )
-from harness.schema.records import (
-    CaseEntry,
-    ConvRecord,
-    PackHeader,
-    QuantRecord,
-    Slice,
-    TensorRecord,
-)
+from harness.schema.records import CaseEntry, OpRecord, PackHeader, Slice
 
 _ERASED = b"\xff"
-_INPUT, _OUTPUT = 0, 1  # tensor numbers of a network of one op
 MAX_CASES = 0xFFFF
 
 
@@ -63,7 +50,7 @@ class Pack:
 
     def op_count(self, index: int) -> int:
         """Ops of case `index`."""
-        return self.entries[index].ops.bytes // ConvRecord.size()
+        return self.entries[index].ops.bytes // OpRecord.size()
 
 
 def build_pack(cases: Sequence[Case]) -> Pack:
@@ -81,7 +68,7 @@ def build_pack(cases: Sequence[Case]) -> Pack:
     offsets = []
     for section in (ops, tensors, quants, weights):
         offsets.append(PackHeader.size() + len(body))
-        body += _pad_to_sector(section.data)
+        body += _pad_to_sector(bytes(section.data))
     header = PackHeader(
         magic=PACK_MAGIC,
         version=PACK_VERSION,
@@ -92,7 +79,6 @@ def build_pack(cases: Sequence[Case]) -> Pack:
         tensors_offset=offsets[1],
         quants_offset=offsets[2],
         weights_offset=offsets[3],
-        directory_crc=zlib.crc32(directory),
         pack_id=hashlib.sha256(body).digest()[:8],
         header_crc=0,
     )
@@ -104,7 +90,7 @@ class _Section:
     """Bytes of one kind for the whole pack; a slice that is there already is used again."""
 
     def __init__(self) -> None:
-        self.data = b""
+        self.data = bytearray()
         self._known: dict[bytes, Slice] = {}
 
     def add(self, data: bytes) -> Slice:
@@ -122,58 +108,19 @@ def _pad_to_sector(data: bytes) -> bytes:
 def _entry(
     case: Case, ops: _Section, tensors: _Section, quants: _Section, weights: _Section
 ) -> CaseEntry:
-    plan, g = case.plan, case.plan.layer.geometry
-    table = [
-        _tensor(plan.input_offset, g.h_in, g.w_in, g.c_in),
-        _tensor(plan.output_offset, g.h_out, g.w_out, g.c_out),
-    ]
-    return CaseEntry(
+    made = records_of(case)
+    entry = CaseEntry(
         name_crc=case.name_crc,
-        arena_bytes=plan.arena_bytes,
-        scratch_bytes=plan.scratch_bytes,
-        input_tensor=_INPUT,
-        output_tensor=_OUTPUT,
-        ops=ops.add(_conv(g, case.parameters, int(plan.tap_order)).pack()),
-        tensors=tensors.add(b"".join(record.pack() for record in table)),
-        quants=quants.add(b"".join(record.pack() for record in _quants(case.parameters))),
-        weights=weights.add(np.ascontiguousarray(case.parameters.weights).tobytes()),
-    )
-
-
-def _tensor(offset: int, h: int, w: int, c: int) -> TensorRecord:
-    return TensorRecord(offset=offset, bytes=h * w * c, h=h, w=w, c=c, reserved=0)
-
-
-def _quants(p: ConvParameters) -> Iterable[QuantRecord]:
-    for bias, multiplier, shift in zip(p.bias, p.multiplier, p.shift, strict=True):
-        yield QuantRecord(int(bias), int(multiplier), int(shift))
-
-
-def _conv(g: ConvGeometry, p: ConvParameters, tap_order: int) -> ConvRecord:
-    return ConvRecord(
-        kind=OpKind.CONV,
-        rounding=p.rounding,
-        layout=Layout.DENSE,
-        tap_order=tap_order,
-        traversal=Traversal.ROW,
-        input=_INPUT,
-        output=_OUTPUT,
-        k_h=g.k_h,
-        k_w=g.k_w,
-        s_h=g.s_h,
-        s_w=g.s_w,
-        d_h=g.d_h,
-        d_w=g.d_w,
-        pad_top=g.pad.top,
-        pad_left=g.pad.left,
-        pad_bottom=g.pad.bottom,
-        pad_right=g.pad.right,
+        arena_bytes=case.plan.arena_bytes,
+        scratch_bytes=case.plan.scratch_bytes,
+        inputs=(*made.inputs, *(0,) * OPERANDS_MAX)[:OPERANDS_MAX],
+        input_count=len(made.inputs),
+        output_tensor=made.output,
+        ops=ops.add(b"".join(record.pack() for record in made.ops)),
+        tensors=tensors.add(b"".join(record.pack() for record in made.tensors)),
+        quants=quants.add(b"".join(record.pack() for record in made.quants)),
+        weights=weights.add(made.weights),
         reserved=0,
-        input_zero_point=p.input_zero_point,
-        output_zero_point=p.output_zero_point,
-        activation_min=p.activation_min,
-        activation_max=p.activation_max,
-        weights_offset=0,
-        weights_bytes=p.weights.size,
-        quant_first=0,
+        entry_crc=0,
     )
+    return replace(entry, entry_crc=zlib.crc32(entry.pack()[:-4]))

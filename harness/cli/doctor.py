@@ -17,11 +17,9 @@ from harness.boards.config import CHIPS
 from harness.build import build_runner, compiler_version
 from harness.case import build_pack, make_case
 from harness.errors import ConfigError, HarnessError
-from harness.kernels import PLAIN_CONV
 from harness.network import find_set, load_set
 from harness.plan import Strategy, plan_layer
 from harness.report import printable
-from harness.schema.constants import TapOrder
 
 JSON_VERSION = 1
 _PACKAGES = ("pyocd", "pyserial", "numpy", "pytest", "cobs", "pyelftools", "pyyaml", "tabulate")
@@ -102,7 +100,7 @@ def _board_check(name: str, boards: Path | None) -> Callable[[], str]:
         entry = find_board(name, load_boards(boards))
         image = build_runner(entry.chip)
         layer = load_set(find_set("first"))[-1]
-        pack = build_pack([make_case(plan_layer(layer, Strategy.RIP, TapOrder.GATHER, PLAIN_CONV))])
+        pack = build_pack([make_case(plan_layer(layer, Strategy.RIP))])
         with Board(entry) as board:
             hello = board.start(image, pack)
             (result,) = board.run(0, seed=1).results

@@ -5,23 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.bounds import round_up
 from harness.judge.witness import disagreements, name_of, runs_witnessed
 from harness.measure import PlanRuns
-from harness.plan import Plan, Strategy
+from harness.plan import Plan, Strategy, proof_distances
 from harness.results import DebtProof, Measurement, Sample, Verdict
 
 
 def judge(runs: PlanRuns, strategy: Strategy) -> Verdict | None:
-    """The verdict on one plan; None for dual where two buffers do not fit."""
+    """The verdict on one plan; None for dual where two buffers do not fit, and for rip where the
+    output shares no memory."""
     measured = runs.rip if strategy is Strategy.RIP else runs.dual
     plan = runs.rip_plan if strategy is Strategy.RIP else runs.dual_plan
-    if measured is None:
+    if measured is None or plan is None:
         return None
     proof = runs.debt if strategy is Strategy.RIP else None
     failures = [*_workspace(measured, plan, runs.expected)]
     if proof is not None:
-        failures += _debt(proof, plan.kernel.alignment)
+        failures += _debt(proof, plan)
     failures += disagreements(measured, proof)
     first = measured.samples[0]
     return Verdict(
@@ -30,12 +30,13 @@ def judge(runs: PlanRuns, strategy: Strategy) -> Verdict | None:
         plan=measured.plan,
         ok=not failures,
         failures=tuple(failures),
-        workspace_bound=_exact_workspace(plan),
+        workspace_bound=plan.exact_workspace,
         workspace_given=measured.arena_bytes,
         workspace_reached=measured.reached,
         debt="" if proof is None else _in_a_word(proof),
         witness=runs_witnessed(measured, proof),
         cycles=measured.cycles,
+        shift_cycles=measured.shift_cycles,
         cycles_by_model=measured.by_model,
         cold_cycles=measured.cold_cycles,
         microseconds=first.microseconds,
@@ -50,14 +51,6 @@ def judge(runs: PlanRuns, strategy: Strategy) -> Verdict | None:
     )
 
 
-def _exact_workspace(plan: Plan) -> int:
-    """Scalars before anything is rounded up to the alignment."""
-    geometry = plan.layer.geometry
-    if plan.strategy is Strategy.RIP:
-        return plan.bound.workspace
-    return geometry.n_in + geometry.n_out
-
-
 def _workspace(
     measured: Measurement, plan: Plan, expected: dict[int, tuple[int, int]]
 ) -> Iterator[str]:
@@ -67,8 +60,9 @@ def _workspace(
     paints = {sample.paint for sample in measured.samples}
     if paints != {0, 1}:
         yield f"painted only with {sorted(paints)}: a byte that equals its paint would not show"
-    if measured.arena_bytes - _exact_workspace(plan) >= plan.kernel.alignment:
-        yield f"the arena is {measured.arena_bytes} bytes, the bound is {_exact_workspace(plan)}"
+    rounded = plan.kernel.alignment * len(plan.inputs)  # each operand's place is rounded up
+    if measured.arena_bytes - plan.exact_workspace >= rounded:
+        yield f"the arena is {measured.arena_bytes} bytes, the bound is {plan.exact_workspace}"
 
 
 def _sample(
@@ -79,7 +73,10 @@ def _sample(
     if sample.input_crc != input_crc:
         yield f"{name}: the input's CRC is {sample.input_crc:08x}, the host's {input_crc:08x}"
     if sample.output_crc != output_crc:
-        yield f"{name}: the output's CRC is {sample.output_crc:08x}, the host's {output_crc:08x}"
+        yield (
+            f"{name}: the output's CRC is {sample.output_crc:08x}, the host's {output_crc:08x}"
+            f"{_where(sample)}"
+        )
     if sample.outside_count:
         yield (
             f"{name}: {sample.outside_count} bytes changed outside the arena, "
@@ -94,30 +91,43 @@ def _sample(
         yield f"{name}: used {sample.scratch_used} bytes of {measured.scratch_bytes} scratch"
 
 
-def _debt(proof: DebtProof, alignment: int) -> Iterator[str]:
+def _debt(proof: DebtProof, plan: Plan) -> Iterator[str]:
     """Right at the debt, and wrong in just the predicted way one word below it."""
     if proof.debt != proof.simulated_debt:
         yield f"the closed form says debt {proof.debt}, the simulator {proof.simulated_debt}"
-    if proof.debt is None:
+    sides = proof_distances(plan)
+    if sides is None:
         return
-    at = round_up(proof.debt, alignment)
     distances = {run.distance for run in proof.runs}
-    if distances != {at, at - alignment}:
-        yield f"proved at distances {sorted(distances)}, not at {at} and {at - alignment}"
+    if distances != set(sides):
+        yield f"proved at distances {sorted(distances)}, not at {sides[0]} and {sides[1]}"
     for run in proof.runs:
         name = f"seed {run.seed} at distance {run.distance}"
         if run.right and run.output_crc != run.clean_crc:
-            yield f"{name}: the output is {run.output_crc:08x}, not {run.clean_crc:08x}: unsafe"
+            yield (
+                f"{name}: the output is {run.output_crc:08x}, not {run.clean_crc:08x}: unsafe"
+                f"{_where(run.sample)}"
+            )
         if not run.right and run.output_crc == run.clean_crc:
             yield f"{name}: the output is right below the debt: the bound is loose"
         if not run.right and run.output_crc != run.predicted_crc:
-            yield f"{name}: the output is {run.output_crc:08x}, predicted {run.predicted_crc:08x}"
+            yield (
+                f"{name}: the output is {run.output_crc:08x}, predicted {run.predicted_crc:08x}"
+                f"{_where(run.sample)}"
+            )
+
+
+def _where(sample: Sample | None) -> str:
+    """The first wrong pixel, where the output was read back."""
+    return "" if sample is None or sample.wrong is None else f"; {sample.wrong}"
 
 
 def _in_a_word(proof: DebtProof) -> str:
     """For the table: the debt and on how many seeds both sides were shown."""
     if proof.debt is None:
         return "none possible"
+    if not proof.runs:
+        return f"{proof.debt} (not shown)"
     seeds = len({run.seed for run in proof.runs})
     word = f"{proof.debt} ({seeds} seed{'s' if seeds != 1 else ''})"
     return f"{word}, {proof.replaced} replaced" if proof.replaced else word

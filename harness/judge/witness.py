@@ -64,7 +64,7 @@ def _of_a_run(name: str, sample: Sample, seen: Witnessed) -> Iterator[str]:
         )
     if seen.stack_depth > sample.stack_peak:
         yield (
-            f"{name}: the witness saw {seen.stack_depth} bytes of stack in use, "
+            f"{name}: the witness saw {seen.stack_depth} bytes of stack stored to, "
             f"painting {sample.stack_peak}"
         )
 

@@ -1,51 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One layer on one board: dual and RiP in turn, then both sides of the debt."""
+"""One layer on one board in one mode: dual and RiP in turn, then both sides of the debt."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.boards import Board, Run, Witness
-from harness.bounds import round_up
 from harness.build import RunnerImage, compiler_version
 from harness.case import Case, build_pack, make_case
 from harness.errors import ConfigError
-from harness.kernels import KernelTraits
+from harness.kernels import PLAIN, KernelTraits, schedule_of
 from harness.liveness import debt as simulate_debt
 from harness.liveness import first_collision
 from harness.measure.fit import check_fit, fits
 from harness.measure.observer import Observer
+from harness.measure.wrong import first_wrong
 from harness.network import Layer
-from harness.plan import Plan, Strategy, plan_at_distance, plan_layer
+from harness.plan import (
+    Mode,
+    Plan,
+    Strategy,
+    in_place,
+    plan_at_distance,
+    plan_layer,
+    proof_distances,
+)
 from harness.results import DebtProof, DebtRun, Measurement, Provenance, Sample, Witnessed
-from harness.schema.constants import TapOrder
 
+Int8s = NDArray[np.int8]
 MAX_REPLACED = 10
-_CYCLES_PER_MAC = 12  # of the plain kernel, to know beforehand whether a window is long
+_CYCLES_PER_MAC = 12  # of the plain kernels, to know beforehand whether a window is long
+_CYCLES_PER_OUTPUT = 60  # and what a requantisation adds
 _MASKED_SECONDS = 1.0  # longest window with interrupts off: a host waits 5 s on a control transfer
 
 
 @dataclass(frozen=True)
 class PlanRuns:
-    """What one tap order gave. dual is None where two buffers do not fit. expected: by seed, the CRC-32
-    of input and of the right output, from the host."""
+    """What one mode gave. dual is None where two buffers do not fit, rip where the output shares no
+    memory. debt: None where nothing is proved of it: without rip, and where the operand is copied.
+    expected: by seed, the CRC-32 of input and of the right output, from the host."""
 
-    tap_order: TapOrder
-    rip: Measurement
+    mode: Mode
+    rip: Measurement | None
     dual: Measurement | None
-    rip_plan: Plan
+    rip_plan: Plan | None
     dual_plan: Plan
-    debt: DebtProof
+    debt: DebtProof | None
     expected: dict[int, tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class _Cases:
-    """The cases of one tap order. at_debt, below_debt: None without a debt."""
+    """The cases of one mode. at_debt, below_debt: None without a debt."""
 
-    rip: Case
+    rip: Case | None
     dual: Case | None
     at_debt: Case | None
     below_debt: Case | None
@@ -61,20 +74,20 @@ def measure_layer(
     image: RunnerImage,
     layer: Layer,
     *,
-    tap_order: TapOrder,
-    kernel: KernelTraits,
+    mode: Mode,
+    kernel: KernelTraits = PLAIN,
     seeds: Sequence[int],
     repeats: int,
     reflash: bool = False,
     witness: Witness | None = None,
 ) -> PlanRuns:
-    """Flashes one pack with all cases of the layer in one tap order and runs them.
+    """Flashes one pack with all cases of the layer in one mode and runs them.
 
     For each seed dual and RiP alternate; the first seed also under the complementary paint. witness: of
     this board; what it sees of each run goes beside what the firmware says of it. Errors:
     ConfigError when RiP itself does not fit, before flashing; and all that a board can raise.
     """
-    cases = _cases(layer, tap_order, kernel, image)
+    cases = _cases(layer, mode, kernel, image)
     pack = build_pack(list(cases.all()))
     board.start(image, pack, reflash=reflash)
     observer = None if witness is None else Observer(witness, image)
@@ -82,33 +95,32 @@ def measure_layer(
         board, image, repeats, {case: pack.index(case) for case in pack.cases}, pack.id, observer
     )
     try:
-        return session.tap_order(tap_order, cases, seeds)
+        return session.measure(layer, mode, kernel, cases, seeds)
     finally:
         if observer is not None:
             observer.stop()
 
 
-def _cases(layer: Layer, order: TapOrder, kernel: KernelTraits, image: RunnerImage) -> _Cases:
-    rip = plan_layer(layer, Strategy.RIP, order, kernel)
-    dual = plan_layer(layer, Strategy.DUAL, order, kernel)
+def _cases(layer: Layer, mode: Mode, kernel: KernelTraits, image: RunnerImage) -> _Cases:
+    dual = make_case(plan_layer(layer, Strategy.DUAL, mode, kernel))
+    parameters = dual.parameters
+    if not in_place(layer):
+        check_fit(dual.plan, image)
+        return _Cases(None, dual, None, None)
+    rip = plan_layer(layer, Strategy.RIP, mode, kernel)
     check_fit(rip, image)
-    parameters = make_case(rip).parameters
     at_debt = below = None
-    if rip.bound.debt is not None:
-        distance = round_up(rip.bound.debt, kernel.alignment)
+    distances = None if mode.copied else proof_distances(rip)
+    if distances is not None:
         at_debt, below = (
-            Case(f"{layer.id}/debt-{order.name.lower()}@{plan.distance}", plan, parameters)
-            for plan in (
-                plan_at_distance(layer, distance, order, kernel),
-                plan_at_distance(layer, distance - kernel.alignment, order, kernel),
-            )
+            Case(f"{layer.id}/debt{mode.label}@{distance}", plan, parameters)
+            for distance in distances
+            for plan in [plan_at_distance(layer, distance, mode, kernel, rip.bound)]
         )
         check_fit(at_debt.plan, image)
+        check_fit(below.plan, image)
     return _Cases(
-        make_case(rip, parameters),
-        make_case(dual, parameters) if fits(dual, image) else None,
-        at_debt,
-        below,
+        make_case(rip, parameters), dual if fits(dual.plan, image) else None, at_debt, below
     )
 
 
@@ -128,6 +140,7 @@ class _Session:
         self._observer = observer
         self._repeats = repeats
         self._index = index
+        self._outputs: dict[int, Int8s] = {}
         hello = board.hello
         assert hello is not None, "the board has been started"
         self._provenance = Provenance(
@@ -143,60 +156,87 @@ class _Session:
             compiler=compiler_version(),
         )
 
-    def tap_order(self, order: TapOrder, cases: _Cases, seeds: Sequence[int]) -> PlanRuns:
+    def measure(
+        self, layer: Layer, mode: Mode, kernel: KernelTraits, cases: _Cases, seeds: Sequence[int]
+    ) -> PlanRuns:
         dual: list[Sample] = []
         rip: list[Sample] = []
         for number, seed in enumerate(seeds):
             repeats = self._repeats if number == 0 else 1
             for paint in (0, 1) if number == 0 else (0,):
-                if cases.dual is not None:
-                    dual += self._run(cases.dual, seed, paint, repeats if paint == 0 else 1)
-                rip += self._run(cases.rip, seed, paint, repeats if paint == 0 else 1)
+                for case, samples in ((cases.dual, dual), (cases.rip, rip)):
+                    if case is not None:
+                        samples += self._run(case, seed, paint, repeats if paint == 0 else 1)
+        some = next(cases.all())
         return PlanRuns(
-            tap_order=order,
-            rip=self._measurement(cases.rip, rip),
+            mode=mode,
+            rip=None if cases.rip is None else self._measurement(cases.rip, rip),
             dual=None if cases.dual is None else self._measurement(cases.dual, dual),
-            rip_plan=cases.rip.plan,
-            dual_plan=(cases.dual or cases.rip).plan,
-            debt=self._debt(order, cases, seeds),
-            expected={seed: _crcs(cases.rip, seed) for seed in seeds},
+            rip_plan=None if cases.rip is None else cases.rip.plan,
+            dual_plan=plan_layer(layer, Strategy.DUAL, mode, kernel),
+            debt=None
+            if cases.rip is None or mode.copied
+            else self._debt(cases.rip.plan, cases, seeds),
+            expected={
+                seed: (some.input_crc(seed), zlib.crc32(self._clean(some, seed).tobytes()))
+                for seed in seeds
+            },
         )
 
-    def _debt(self, order: TapOrder, cases: _Cases, seeds: Sequence[int]) -> DebtProof:
-        geometry, direct = cases.rip.plan.layer.geometry, order is TapOrder.DIRECT
-        debt, simulated = cases.rip.plan.bound.debt, simulate_debt(geometry, direct=direct)
+    def _debt(self, plan: Plan, cases: _Cases, seeds: Sequence[int]) -> DebtProof:
+        layer, mode = plan.layer, plan.mode
+        steps = schedule_of(layer.kind, layer.geometry, mode.execution, mode.onto)
+        debt, simulated = plan.bound.debt, simulate_debt(steps)
         if cases.at_debt is None or cases.below_debt is None:
             return DebtProof(debt, simulated, (), 0, None)
         runs = []
         telling, replaced = telling_seeds(cases.below_debt, seeds)
         for seed in telling:
             for case, right in ((cases.at_debt, True), (cases.below_debt, False)):
-                (sample,) = self._run(case, seed, 0, 1)
+                clean, predicted = self._clean(case, seed), case.predicted(seed)
+                (sample,) = self._run(case, seed, 0, 1, clean if right else predicted)
                 runs.append(
                     DebtRun(
                         distance=case.plan.distance,
                         seed=seed,
                         right=right,
                         output_crc=sample.output_crc,
-                        clean_crc=zlib.crc32(case.expected(seed).tobytes()),
-                        predicted_crc=zlib.crc32(case.predicted(seed).tobytes()),
+                        clean_crc=zlib.crc32(clean.tobytes()),
+                        predicted_crc=zlib.crc32(predicted.tobytes()),
                         sample=sample,
                     )
                 )
-        collision = first_collision(geometry, cases.below_debt.plan.distance, direct=direct)
+        collision = first_collision(steps, cases.below_debt.plan.distance)
         return DebtProof(debt, simulated, tuple(runs), replaced, collision)
 
-    def _run(self, case: Case, seed: int, paint: int, repeats: int) -> list[Sample]:
-        cycles = case.plan.layer.geometry.macs * _CYCLES_PER_MAC
+    def _clean(self, case: Case, seed: int) -> Int8s:
+        """The right output as stored, the same for every case of the session."""
+        if seed not in self._outputs:
+            self._outputs[seed] = case.expected(seed)
+        return self._outputs[seed]
+
+    def _run(
+        self, case: Case, seed: int, paint: int, repeats: int, expected: Int8s | None = None
+    ) -> list[Sample]:
+        """expected: the output as the host says it is stored, the clean one by default. Where the last
+        repeat's is another, it is read back to say where."""
+        layer = case.plan.layer
+        cycles = layer.macs * _CYCLES_PER_MAC + layer.n_out * _CYCLES_PER_OUTPUT
         long = cycles > _MASKED_SECONDS * self._board.entry.clock_hz
-        if self._observer is not None:
-            self._observer.watch(case.plan)
+        # The witness knows one kernel a run; a copied operand's run is a memmove and a kernel.
+        observer = None if case.plan.mode.copied else self._observer
+        if observer is not None:
+            observer.watch(case.plan)
         run = self._board.run(
             self._index[case], seed, repeats=repeats, paint=paint, keep_interrupts=long
         )
-        if self._observer is None:
-            return _samples(run, [None] * repeats)
-        return _samples(run, self._observer.witnessed(repeats))
+        witnessed = [None] * repeats if observer is None else observer.witnessed(repeats)
+        samples = _samples(run, witnessed)
+        wanted = self._clean(case, seed) if expected is None else expected
+        if samples[-1].output_crc != zlib.crc32(wanted.tobytes()):
+            seen = self._board.read(case.plan.output.offset, case.plan.output.shape.size)
+            samples[-1] = replace(samples[-1], wrong=first_wrong(case.plan, seen, wanted))
+        return samples
 
     def _by_model(self, case: Case, samples: Sequence[Sample]) -> tuple[tuple[str, int], ...]:
         """The warm cycles of the first seed under each timing model; `samples` are under the last."""
@@ -220,11 +260,12 @@ class _Session:
             layer=plan.layer.id,
             plan=plan.label,
             case=case.id,
-            macs=plan.layer.geometry.macs,
+            macs=plan.layer.macs,
             arena_bytes=plan.arena_bytes,
             scratch_bytes=plan.scratch_bytes,
             samples=tuple(samples),
             by_model=self._by_model(case, samples),
+            shifted=plan.arrival is not None,
         )
 
 
@@ -251,10 +292,6 @@ def telling_seeds(below: Case, seeds: Sequence[int]) -> tuple[list[int], int]:
     return telling, replaced
 
 
-def _crcs(case: Case, seed: int) -> tuple[int, int]:
-    return zlib.crc32(case.input(seed).tobytes()), zlib.crc32(case.expected(seed).tobytes())
-
-
 def _samples(run: Run, witnessed: Sequence[Witnessed | None]) -> list[Sample]:
     return [
         Sample(
@@ -277,6 +314,7 @@ def _samples(run: Run, witnessed: Sequence[Witnessed | None]) -> list[Sample]:
             scratch_used=result.scratch_used,
             stack_peak=result.stack_peak,
             witness=seen,
+            op_cycles=tuple(op.cycles for op in ops),
         )
         for ops, result, seen in zip(run.ops, run.results, witnessed, strict=True)
     ]

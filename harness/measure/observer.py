@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from harness.boards.witness import ELSEWHERE, Access, Extent, Window, Witness
 from harness.build import RunnerImage
 from harness.errors import ProtocolError
@@ -29,7 +27,7 @@ class Observer:
     def watch(self, plan: Plan) -> None:
         """Before each run: where this plan puts things, as runner/case.c lays them out."""
         self._plan = plan
-        symbols, geometry = self._image.symbols, plan.layer.geometry
+        symbols = self._image.symbols
         pool, arena, scratch = self._pool, self._arena, self._scratch
         arena_end, scratch_end = arena + plan.arena_bytes, scratch + plan.scratch_bytes
         pool_end = pool + self._image.pool_bytes
@@ -46,8 +44,8 @@ class Observer:
                 ],
                 _STACK: [(self._stack_bottom, self._stack_top - self._stack_bottom)],
             },
-            inputs=[(arena + plan.input_offset, geometry.n_in)],
-            outputs=[(arena + plan.output_offset, geometry.n_out)],
+            inputs=[(arena + place.offset, place.shape.size) for place in plan.inputs],
+            outputs=[(arena + plan.output.offset, plan.output.shape.size)],
         )
 
     def witnessed(self, repeats: int) -> list[Witnessed]:
@@ -76,7 +74,7 @@ class Observer:
             elsewhere_count=elsewhere.written.count,
             elsewhere_store=self._say(elsewhere.first_store),
             unexplained=sum(zone.unexplained for zone in inside),
-            stack_depth=self._stack_top - min([window.lowest_sp, *_lowest(stack.written)]),
+            stack_depth=self._stack_top - stack.written.first if stack.written.count else 0,
             collisions=window.collisions,
             collision=self._collision(window),
             collided_in=self._functions(window),
@@ -85,10 +83,11 @@ class Observer:
     def _touched(self, arena: Extent, outside: Extent, scratch: Extent) -> Touched:
         """As runner/case.c puts it: the input counts, as it was loaded."""
         plan = self._known_plan
-        loaded = self._arena + plan.input_offset
         extents = [extent for extent in (arena, outside) if extent.count]
-        low = min([loaded, *(extent.first for extent in extents)])
-        high = max([loaded + plan.layer.geometry.n_in, *(extent.end for extent in extents)])
+        loaded = min(place.offset for place in plan.inputs)
+        loaded_end = max(place.end for place in plan.inputs)
+        low = min([self._arena + loaded, *(extent.first for extent in extents)])
+        high = max([self._arena + loaded_end, *(extent.end for extent in extents)])
         return Touched(
             low_water=low - self._arena,
             high_water=high - self._arena,
@@ -98,17 +97,18 @@ class Observer:
         )
 
     def _collision(self, window: Window) -> Collision | None:
-        """Pixels by progress: a kernel that stores each output byte once is at pixel p while
-        p * c_out bytes have been stored, whatever address it stores to."""
+        """Steps by progress: a kernel that stores each output byte once is at step s while s * unit
+        bytes have been stored, whatever address it stores to."""
         if window.overwritten is None or window.last_read is None:
             return None
-        plan, geometry = self._known_plan, self._known_plan.layer.geometry
+        plan = self._known_plan
+        shared = plan.inputs[plan.mode.onto]
         store, load = window.overwritten, window.last_read
         return Collision(
-            writer=store.progress // geometry.c_out,
-            address=store.address - self._arena - plan.output_offset,
-            live=store.address - self._arena - plan.input_offset,
-            last_reader=load.progress // geometry.c_out,
+            writer=store.progress // plan.unit,
+            address=store.address - self._arena - plan.output.offset,
+            live=store.address - self._arena - shared.offset,
+            last_reader=load.progress // plan.unit,
         )
 
     def _functions(self, window: Window) -> str:
@@ -149,7 +149,3 @@ class Observer:
     @property
     def _stack_top(self) -> int:
         return self._image.symbols["__stack_top"]
-
-
-def _lowest(extent: Extent) -> Sequence[int]:
-    return [extent.first] if extent.count else []

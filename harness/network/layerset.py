@@ -1,20 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layer sets: YAML lists of geometries."""
+"""Layer sets: YAML lists of ops, written out, varied from a base, or drawn from a seed."""
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness import resources
 from harness.errors import ConfigError
-from harness.geometry import MAX_EXTENT, ConvGeometry, Pad
+from harness.geometry import Geometry
+from harness.network.draw import draw_geometry
 from harness.network.graph import Layer
+from harness.network.names import name_of
+from harness.network.operators import OPERATORS, Operator
+from harness.schema.constants import Rounding
 from harness.strictyaml import Mapping, Node, load, nearest
 
-_KEYS = ("id", "h_in", "w_in", "c_in", "c_out", "k", "s", "d", "pad", "source", "slow")
-_SLUG = re.compile(r"[a-z0-9][a-z0-9.]*(-[a-z0-9.]+)*")
+_LABELS = ("id", "op", "source", "slow")
+_ACTIVATIONS = ("none", "relu", "relu6")
+_SLUG = re.compile(r"[a-z0-9][a-z0-9_.]*(-[a-z0-9.]+)*")
 _MAX_SLUG = 60
+_MAX_DRAWN = 100_000
+_TRIES = 20
 
 
 def find_set(name: str) -> Path:
@@ -32,59 +42,109 @@ def find_set(name: str) -> Path:
 
 
 def load_set(path: Path) -> tuple[Layer, ...]:
-    """All layers of a file, in its order. Errors: ConfigError with line and column."""
-    top = load(path).mapping(known=("layers",), needed=("layers",))
+    """All layers of a file, in its order: `layers`, then `varied`, then `drawn`. A varied or drawn
+    layer that another one equals is left out. Errors: ConfigError with line and column."""
+    top = load(path).mapping(known=("layers", "varied", "drawn"))
     layers: dict[str, Layer] = {}
-    for node in top["layers"].sequence():
+    for node in _items(top, "layers"):
         layer = _layer(node)
         if layer.id in layers:
             raise node.fail(f"the id {layer.id!r} is here twice")
         layers[layer.id] = layer
+    for name, made in (("varied", _varied), ("drawn", _drawn)):
+        for node in _items(top, name):
+            for layer in made(node):
+                known = layers.setdefault(layer.id, layer)
+                if replace(known, source="", slow=False) != replace(layer, source="", slow=False):
+                    raise node.fail(f"a layer of another shape has the id {layer.id!r}")
     if not layers:
-        raise top["layers"].fail("no layers")
+        raise top.node.fail("no layers")
     return tuple(layers.values())
 
 
+def _items(top: Mapping, name: str) -> list[Node]:
+    node = top.get(name)
+    return node.sequence() if node else []
+
+
 def _layer(node: Node) -> Layer:
-    entry = node.mapping(known=_KEYS, needed=("id", "h_in", "w_in", "c_in", "c_out"))
+    entry = node.mapping()
+    layer = _unnamed(entry, required=("id",))
     slug = entry["id"].text()
     if not _SLUG.fullmatch(slug) or len(slug) > _MAX_SLUG:
         raise entry["id"].fail(
             f"{slug!r} is not an id", "lower-case letters, digits, dots, joined by single hyphens"
         )
+    return replace(layer, id=slug)
+
+
+def _unnamed(entry: Mapping, required: tuple[str, ...] = ()) -> Layer:
+    operator = _operator(entry)
+    _known(entry, (*_LABELS, *operator.labels, *operator.needed, *operator.optional))
+    for name in (*required, *operator.needed):
+        if name not in entry:
+            raise entry.node.fail(f"{name!r} is missing")
     try:
-        geometry = _geometry(entry)
+        geometry = operator.geometry(entry)
     except ConfigError as error:
-        if error.message.startswith(node.path):
+        if error.message.startswith(entry.node.path):
             raise
-        raise node.fail(f"{slug}: {error.message}", error.hint) from error
-    source = entry.get("source")
-    slow = entry.get("slow")
-    return Layer(
-        slug,
-        geometry,
+        slug = f"{entry['id'].text()}: " if "id" in entry else ""
+        raise entry.node.fail(f"{slug}{error.message}", error.hint) from error
+    return _labelled(operator, geometry, entry)
+
+
+def _known(entry: Mapping, names: Sequence[str]) -> None:
+    for name in entry:
+        if name not in names:
+            raise entry[name].fail(f"unknown key {name!r}", nearest(name, names))
+
+
+def _operator(entry: Mapping) -> Operator:
+    return OPERATORS[entry["op"].choice(OPERATORS) if "op" in entry else "conv"]
+
+
+def _labelled(operator: Operator, geometry: Geometry, entry: Mapping) -> Layer:
+    rounding, slow = entry.get("rounding"), entry.get("slow")
+    activation, source = entry.get("activation"), entry.get("source")
+    names = [item.name.lower() for item in operator.roundings]
+    layer = Layer("", geometry, operator.kind, operator.function, operator.rounding)
+    return replace(
+        layer,
+        rounding=Rounding[rounding.choice(names).upper()] if rounding else layer.rounding,
+        activation=activation.choice(_ACTIVATIONS) if activation else layer.activation,
         source=source.text() if source else "",
         slow=slow is not None and slow.choice(("true", "false")) == "true",
     )
 
 
-def _geometry(entry: Mapping) -> ConvGeometry:
-    def number(name: str) -> int:
-        return entry[name].integer(1, MAX_EXTENT)
+def _varied(node: Node) -> Iterator[Layer]:
+    """Each item of `vary` is the `base`, an entry without id, with every combination of its lists."""
+    parts = node.mapping(known=("base", "vary"), needed=("base", "vary"))
+    base = parts["base"].mapping()
+    for item in parts["vary"].sequence():
+        lists = {name: choices.sequence() for name, choices in item.mapping().entries.items()}
+        for chosen in itertools.product(*lists.values()):
+            entry = Mapping({**base.entries, **dict(zip(lists, chosen, strict=True))}, item)
+            layer = _unnamed(entry)
+            yield replace(layer, id=name_of(layer))
 
-    def pair(name: str) -> tuple[int, int]:
-        node = entry.get(name)
-        h, w = node.integers(2, 1, MAX_EXTENT) if node else (1, 1)
-        return h, w
 
-    pad = entry.get("pad")
-    return ConvGeometry(
-        number("h_in"),
-        number("w_in"),
-        number("c_in"),
-        number("c_out"),
-        *pair("k"),
-        *pair("s"),
-        *pair("d"),
-        Pad(*pad.integers(4, 0, MAX_EXTENT)) if pad else Pad(),
-    )
+def _drawn(node: Node) -> Iterator[Layer]:
+    """`count` random ops of one kind, the same ones for the same seed."""
+    needed = ("op", "count", "seed")
+    entry = node.mapping(needed=needed)
+    operator = OPERATORS[entry["op"].choice(OPERATORS)]
+    _known(entry, (*needed, *operator.labels))
+    count = entry["count"].integer(1, _MAX_DRAWN)
+    geometries = draw_geometry(operator.kind, entry["seed"].integer(0, 2**32 - 1))
+    seen: set[str] = set()
+    tries = itertools.count()
+    while len(seen) < count:
+        if next(tries) > _TRIES * (len(seen) + 1):
+            raise entry["count"].fail(f"there are not so many different ones, only {len(seen)}")
+        layer = _labelled(operator, next(geometries), entry)
+        layer = replace(layer, id=name_of(layer))
+        if layer.id not in seen:
+            seen.add(layer.id)
+            yield layer

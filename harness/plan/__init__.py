@@ -1,6 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans: which byte of the arena each tensor starts at."""
 
-from harness.plan.layer import Plan, Strategy, plan_at_distance, plan_layer
+from harness.plan.layer import (
+    Mode,
+    Place,
+    Plan,
+    Strategy,
+    find_mode,
+    in_place,
+    mode_name,
+    modes,
+    plan_at_distance,
+    plan_layer,
+    proof_distances,
+)
 
-__all__ = ["Plan", "Strategy", "plan_at_distance", "plan_layer"]
+__all__ = [
+    "Mode",
+    "Place",
+    "Plan",
+    "Strategy",
+    "find_mode",
+    "in_place",
+    "mode_name",
+    "modes",
+    "plan_at_distance",
+    "plan_layer",
+    "proof_distances",
+]

@@ -10,7 +10,7 @@ from harness.results import Verdict
 
 
 def identities(verdicts: Sequence[Verdict]) -> str:
-    """One line a board and firmware, then one a layer and tap order with pack and nonce."""
+    """One line a board and firmware, then one a layer and mode with pack and nonce."""
     lines: dict[str, dict[str, None]] = {}
     for verdict in verdicts:
         p = verdict.provenance
@@ -18,7 +18,7 @@ def identities(verdicts: Sequence[Verdict]) -> str:
             f"{printable(p.board)}, {p.kind}: {p.chip} {p.unique_id} at {p.clk_sys_hz} Hz, "
             f"ELF {p.elf_hash[:16]}, {printable(p.compiler)}"
         )
-        order = "direct" if verdict.plan.endswith("-direct") else "gather"
-        line = f"  {printable(verdict.layer)}, {order}: pack {p.pack_id}, nonce {p.nonce}"
+        mode = verdict.plan.partition("-")[2] or "usual mode"
+        line = f"  {printable(verdict.layer)}, {mode}: pack {p.pack_id}, nonce {p.nonce}"
         lines.setdefault(head, {})[line] = None
     return "\n".join(part for head, packs in lines.items() for part in (head, *packs))

@@ -21,6 +21,7 @@ def properties(verdict: Verdict) -> list[tuple[str, str]]:
         "debt_proof": v.debt,
         "witness": v.witness,
         "cycles": v.cycles,
+        "shift_cycles": v.shift_cycles,
         "cycles_by_model": " ".join(f"{model}={cycles}" for model, cycles in v.cycles_by_model),
         "cold_cycles": v.cold_cycles,
         "microseconds": v.microseconds,

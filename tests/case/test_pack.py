@@ -11,18 +11,17 @@ import pytest
 
 from harness.case import Case, build_pack, draw_parameters, generate_input, make_case
 from harness.errors import ConfigError
-from harness.kernels import PLAIN_CONV
 from harness.network import find_set, load_set
 from harness.plan import Strategy, plan_layer
-from harness.schema.constants import SECTION_ALIGNMENT, SLICE_ALIGNMENT, Rounding, TapOrder
-from harness.schema.records import CaseEntry, ConvRecord, PackHeader, TensorRecord
+from harness.schema.constants import SECTION_ALIGNMENT, SLICE_ALIGNMENT, Rounding
+from harness.schema.records import CaseEntry, OpRecord, PackHeader, TensorRecord
 
 LAYERS = {layer.id: layer for layer in load_set(find_set("first"))}
 
 
 def _cases() -> list[Case]:
     layer = LAYERS["odd-3x3"]
-    plans = [plan_layer(layer, s, TapOrder.GATHER, PLAIN_CONV) for s in Strategy]
+    plans = [plan_layer(layer, s) for s in Strategy]
     return [make_case(plan) for plan in plans]
 
 
@@ -69,7 +68,7 @@ def test_directory_and_slices() -> None:
         start = header.tensors_offset + entry.tensors.offset
         table = pack.data[start : start + entry.tensors.bytes]
         source = TensorRecord.unpack(table[: TensorRecord.size()])
-        assert (source.offset, source.bytes) == (case.plan.input_offset, 5 * 7 * 13)
+        assert (source.offset, source.bytes) == (case.plan.inputs[0].offset, 5 * 7 * 13)
 
 
 def test_weights_are_stored_once() -> None:
@@ -90,7 +89,7 @@ def test_a_pack_carries_no_answer() -> None:
 def test_op_record() -> None:
     pack = build_pack(_cases()[:1])
     at = pack.header.ops_offset
-    record = ConvRecord.unpack(pack.data[at : at + ConvRecord.size()])
+    record = OpRecord.unpack(pack.data[at : at + OpRecord.size()])
     assert (record.k_h, record.k_w, record.pad_top, record.pad_right) == (3, 3, 1, 1)
     assert record.weights_bytes == 6 * 3 * 3 * 13
 
@@ -101,7 +100,7 @@ def test_op_record_carries_the_rounding(rounding: str, number: int) -> None:
     parameters = replace(case.parameters, rounding=Rounding[rounding])
     pack = build_pack([make_case(case.plan, parameters)])
     at = pack.header.ops_offset + pack.entries[0].ops.offset
-    assert ConvRecord.unpack(pack.data[at : at + ConvRecord.size()]).rounding == number
+    assert OpRecord.unpack(pack.data[at : at + OpRecord.size()]).rounding == number
 
 
 def test_refusals() -> None:
@@ -113,7 +112,7 @@ def test_refusals() -> None:
 
 @pytest.mark.parametrize("layer", LAYERS.values(), ids=LAYERS)
 def test_outputs_are_not_saturated(layer) -> None:  # type: ignore[no-untyped-def]
-    case = make_case(plan_layer(layer, Strategy.DUAL, TapOrder.GATHER, PLAIN_CONV))
+    case = make_case(plan_layer(layer, Strategy.DUAL))
     for seed in (1, 2, 3):
         output = case.expected(seed).astype(int)
         assert (np.abs(output + 0.5) < 127).mean() >= 0.9

@@ -12,10 +12,9 @@ from harness.bench import demand
 from harness.errors import BoundViolation, Mismatch
 from harness.geometry import ConvGeometry, Pad
 from harness.judge import judge
-from harness.kernels import PLAIN_CONV
 from harness.measure import PlanRuns
 from harness.network import Layer
-from harness.plan import Strategy, plan_layer
+from harness.plan import Mode, Strategy, plan_layer
 from harness.results import (
     Collision,
     DebtProof,
@@ -25,7 +24,6 @@ from harness.results import (
     Sample,
     Witnessed,
 )
-from harness.schema.constants import TapOrder
 
 LAYER = Layer("stem", ConvGeometry(48, 48, 3, 24, 3, 3, 2, 2, pad=Pad.same(1, 1)))
 WHERE = Provenance("b", "emulated", "rp2040", "00", 125_000_000, "elf", "id", "pack", "1", "gcc")
@@ -57,15 +55,15 @@ WRONG = DebtRun(7184, 1, False, 0xCCCC, 0xBBBB, 0xCCCC)
 def _runs(
     change: Callable[[Sample], Sample] = lambda s: s, *, proof: DebtProof | None = None
 ) -> PlanRuns:
-    rip = plan_layer(LAYER, Strategy.RIP, TapOrder.GATHER, PLAIN_CONV)
-    dual = plan_layer(LAYER, Strategy.DUAL, TapOrder.GATHER, PLAIN_CONV)
+    rip = plan_layer(LAYER, Strategy.RIP)
+    dual = plan_layer(LAYER, Strategy.DUAL)
     samples = (SAMPLE, replace(SAMPLE, repeat=1, cycles=900), replace(SAMPLE, paint=1))
 
     def measurement(arena: int, taken: tuple[Sample, ...]) -> Measurement:
         return Measurement(WHERE, LAYER.id, "rip", "case", 373_248, arena, 27, taken)
 
     return PlanRuns(
-        tap_order=TapOrder.GATHER,
+        mode=Mode(),
         rip=measurement(rip.arena_bytes, tuple(change(s) for s in samples)),
         dual=measurement(
             dual.arena_bytes, tuple(replace(s, high_water=20_736, cycles=950) for s in samples)
@@ -219,7 +217,7 @@ def test_without_a_witness_nothing_is_said_of_it() -> None:
         ({"outside_store": "-1 from here"}, "outside the arena, the first -1 from here"),
         ({"elsewhere_store": "x", "elsewhere_count": 4}, "4 bytes that are neither pool nor stack"),
         ({"unwritten_read": "y", "unwritten_count": 5}, "loads of 5 bytes that nobody wrote"),
-        ({"stack_depth": 801}, "the witness saw 801 bytes of stack in use, painting 800"),
+        ({"stack_depth": 801}, "the witness saw 801 bytes of stack stored to, painting 800"),
         ({"collisions": 2, "collision": FIRST}, "the witness saw 2 live input scalars overwritten"),
     ],
 )

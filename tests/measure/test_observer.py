@@ -13,12 +13,10 @@ from harness.build import RunnerImage
 from harness.emulator.witness import Access, Extent, Window, Zone
 from harness.errors import ProtocolError
 from harness.geometry import ConvGeometry, Pad
-from harness.kernels import PLAIN_CONV
 from harness.measure.observer import Observer
 from harness.network import Layer
 from harness.plan import Strategy, plan_layer
 from harness.results import Collision, Touched
-from harness.schema.constants import TapOrder
 
 POOL, POOL_BYTES = 0x2000_2000, 0x1_0000
 ARENA = POOL + 1024
@@ -41,8 +39,6 @@ IMAGE = RunnerImage(
 PLAN = plan_layer(
     Layer("odd", ConvGeometry(5, 7, 13, 6, 3, 3, pad=Pad.same(1, 1))),
     Strategy.RIP,
-    TapOrder.GATHER,
-    PLAIN_CONV,
 )
 SCRATCH = POOL + 1592  # 1024 + 503 + 64, on the next 8 bytes
 NOTHING = Extent(0, 0, 0)
@@ -112,7 +108,7 @@ def test_waters_are_those_of_painting() -> None:
     window = _window(arena=_zone(ARENA, ARENA + 210), scratch=_zone(SCRATCH, SCRATCH + 117))
     (seen,) = _observe(window)[1].witnessed(1)
     assert seen.visible == seen.written == Touched(0, 503, 0, 0, 117)
-    assert (seen.outside_store, seen.collision, seen.stack_depth) == ("", None, 0x100)
+    assert (seen.outside_store, seen.collision, seen.stack_depth) == ("", None, 0)
 
 
 def test_nothing_but_the_input() -> None:

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A case as the records that the firmware reads: ops, tensors, quantisation, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.bounds import round_up
+from harness.case.case import Case
+from harness.errors import ConfigError
+from harness.geometry import ConvGeometry, Pad, PadGeometry, UpsampleGeometry
+from harness.geometry.traversal import input_positions, output_positions, stored_by
+from harness.plan import Place
+from harness.reference import (
+    AddParameters,
+    ClampParameters,
+    ConvParameters,
+    MeanParameters,
+    MoveParameters,
+    MulParameters,
+    Parameters,
+    PoolParameters,
+    SoftmaxParameters,
+    TableParameters,
+)
+from harness.schema.constants import (
+    OPERANDS_MAX,
+    Layout,
+    OpKind,
+    Rounding,
+    StoredBy,
+    TapOrder,
+    Traversal,
+)
+from harness.schema.records import OpRecord, QuantRecord, TensorRecord
+
+_POSITION = np.dtype("<u2")
+_MOST_POSITIONS = 0x1_0000
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Of one op, as its record wants them. clamp: the activation's range."""
+
+    weights: bytes = b""
+    quants: tuple[QuantRecord, ...] = ()
+    rounding: Rounding = Rounding.DOUBLE
+    input_zero_points: tuple[int, int] = (0, 0)
+    output_zero_point: int = 0
+    clamp: tuple[int, int] = (-128, 127)
+
+
+@dataclass
+class CaseRecords:
+    """inputs: the tensors that are loaded. Tensors are the operands, the output, and where the shared
+    operand arrives if that is elsewhere."""
+
+    ops: list[OpRecord] = field(default_factory=list)
+    tensors: list[TensorRecord] = field(default_factory=list)
+    quants: tuple[QuantRecord, ...] = ()
+    weights: bytes = b""
+    inputs: tuple[int, ...] = ()
+    output: int = 0
+
+
+def records_of(case: Case) -> CaseRecords:
+    """Errors: ConfigError for a tensor with too many pixels for a table of positions."""
+    plan = case.plan
+    constants = constants_of(case.parameters)
+    made = CaseRecords(quants=constants.quants, weights=constants.weights)
+    for place in plan.inputs:
+        made.tensors.append(_input(case, place, made))
+    made.tensors.append(_output(case, made))
+    operands = tuple(range(len(plan.inputs)))
+    made.output = len(operands)
+    loaded = list(operands)
+    if plan.arrival is not None:
+        onto = plan.mode.onto
+        loaded[onto] = len(made.tensors)
+        made.tensors.append(_moved(made.tensors[onto], plan.arrival))
+        made.ops.append(_op(OpKind.MOVE, (loaded[onto],), onto))
+    made.inputs = tuple(loaded)
+    made.ops.append(_kernel_op(case, operands, made.output, constants))
+    return made
+
+
+def constants_of(p: Parameters) -> Constants:
+    """In the order that the op's record gives (harness.schema.records)."""
+    match p:
+        case ConvParameters():
+            return Constants(
+                np.ascontiguousarray(p.weights).tobytes(),
+                _quants(p.bias, p.multiplier, p.shift),
+                p.rounding,
+                (p.input_zero_point, 0),
+                p.output_zero_point,
+                (p.activation_min, p.activation_max),
+            )
+        case PoolParameters():
+            return Constants(clamp=(p.activation_min, p.activation_max))
+        case MeanParameters():
+            quants = _quants([0], [p.multiplier], [p.shift])
+            return Constants(b"", quants, p.rounding, (p.input_zero_point, 0), p.output_zero_point)
+        case AddParameters():
+            quants = _quants(
+                [0, 0, 0],
+                [p.multiplier_1, p.multiplier_2, p.output_multiplier],
+                [p.shift_1, p.shift_2, p.output_shift],
+            )
+            return _of_two(p, quants)
+        case MulParameters():
+            return _of_two(p, _quants([0], [p.output_multiplier], [p.output_shift]))
+        case SoftmaxParameters():
+            return Constants(p.table.astype("<i4").tobytes(), output_zero_point=-128)
+        case TableParameters():
+            return Constants(p.table.tobytes())
+        case ClampParameters():
+            return Constants(clamp=(p.low, p.high))
+        case MoveParameters():
+            return Constants(output_zero_point=p.zero_point)
+
+
+def _of_two(p: AddParameters | MulParameters, quants: tuple[QuantRecord, ...]) -> Constants:
+    return Constants(
+        b"",
+        quants,
+        p.rounding,
+        (p.zero_point_1, p.zero_point_2),
+        p.output_zero_point,
+        (p.activation_min, p.activation_max),
+    )
+
+
+def _quants(
+    bias: Sequence[int] | NDArray[np.int32],
+    multiplier: Sequence[int] | NDArray[np.int32],
+    shift: Sequence[int] | NDArray[np.int32],
+) -> tuple[QuantRecord, ...]:
+    return tuple(
+        QuantRecord(int(b), int(m), int(s)) for b, m, s in zip(bias, multiplier, shift, strict=True)
+    )
+
+
+def _input(case: Case, place: Place, made: CaseRecords) -> TensorRecord:
+    geometry, execution = case.plan.layer.geometry, case.plan.mode.execution
+    if not isinstance(geometry, ConvGeometry):
+        return _tensor(place, StoredBy.ROW, 0, 0)
+    how = stored_by(execution)
+    table = input_positions(geometry, execution) if how is StoredBy.ORDER else None
+    return _tensor(place, how, case.fill, _add_positions(made, table))
+
+
+def _output(case: Case, made: CaseRecords) -> TensorRecord:
+    geometry, execution = case.plan.layer.geometry, case.plan.mode.execution
+    if not isinstance(geometry, ConvGeometry):
+        return _tensor(case.plan.output, StoredBy.ROW, 0, 0)
+    how = stored_by(execution)
+    table = output_positions(geometry, execution.traversal) if how is StoredBy.ORDER else None
+    return _tensor(case.plan.output, how, 0, _add_positions(made, table))
+
+
+def _add_positions(made: CaseRecords, positions: NDArray[np.int64] | None) -> int:
+    """Behind the weights; its offset among them, 0 where there is none."""
+    if positions is None:
+        return 0
+    if len(positions) > _MOST_POSITIONS:
+        raise ConfigError(f"{len(positions)} pixels are too many for a table of 16-bit positions")
+    at = round_up(len(made.weights), _POSITION.itemsize)
+    made.weights = made.weights.ljust(at, b"\0") + positions.astype(_POSITION).tobytes()
+    return at
+
+
+def _tensor(place: Place, how: StoredBy, fill: int, positions: int) -> TensorRecord:
+    shape, pad = place.shape, place.pad
+    return TensorRecord(
+        offset=place.offset,
+        bytes=shape.size,
+        h=shape.h,
+        w=shape.w,
+        c=shape.c,
+        stored_by=how,
+        pad_top=pad.top,
+        pad_left=pad.left,
+        pad_bottom=pad.bottom,
+        pad_right=pad.right,
+        fill=fill,
+        positions_offset=positions,
+    )
+
+
+def _moved(tensor: TensorRecord, place: Place) -> TensorRecord:
+    return TensorRecord(**{**vars(tensor), "offset": place.offset})
+
+
+def _kernel_op(
+    case: Case, operands: tuple[int, ...], output: int, constants: Constants
+) -> OpRecord:
+    layer, execution = case.plan.layer, case.plan.mode.execution
+    k, s, d, pad = (1, 1), (1, 1), (1, 1), Pad()
+    match layer.geometry:
+        case ConvGeometry() as g:
+            k, s, d, pad = (g.k_h, g.k_w), (g.s_h, g.s_w), (g.d_h, g.d_w), g.pad
+        case UpsampleGeometry() as g:
+            s = (g.f_h, g.f_w)
+        case PadGeometry() as g:
+            pad = g.pad
+    return _op(
+        layer.kind,
+        operands,
+        output,
+        constants,
+        layout=execution.layout,
+        tap_order=execution.tap_order,
+        traversal=execution.traversal,
+        k=k,
+        s=s,
+        d=d,
+        pad=pad,
+    )
+
+
+def _op(
+    kind: OpKind,
+    inputs: tuple[int, ...],
+    output: int,
+    constants: Constants | None = None,
+    *,
+    layout: Layout = Layout.DENSE,
+    tap_order: TapOrder = TapOrder.GATHER,
+    traversal: Traversal = Traversal.ROW,
+    k: tuple[int, int] = (1, 1),
+    s: tuple[int, int] = (1, 1),
+    d: tuple[int, int] = (1, 1),
+    pad: Pad | None = None,
+) -> OpRecord:
+    used = constants or Constants()
+    border = pad or Pad()
+    return OpRecord(
+        kind=kind,
+        rounding=used.rounding,
+        layout=layout,
+        tap_order=tap_order,
+        traversal=traversal,
+        input_count=len(inputs),
+        inputs=(*inputs, *(0,) * OPERANDS_MAX)[:OPERANDS_MAX],
+        output=output,
+        k_h=k[0],
+        k_w=k[1],
+        s_h=s[0],
+        s_w=s[1],
+        d_h=d[0],
+        d_w=d[1],
+        pad_top=border.top,
+        pad_left=border.left,
+        pad_bottom=border.bottom,
+        pad_right=border.right,
+        reserved=0,
+        input_zero_points=used.input_zero_points,
+        output_zero_point=used.output_zero_point,
+        activation_min=used.clamp[0],
+        activation_max=used.clamp[1],
+        weights_offset=0,
+        weights_bytes=len(used.weights),
+        quant_first=0,
+        quant_count=len(used.quants),
+    )
