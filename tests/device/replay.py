@@ -14,9 +14,9 @@ from harness.boards import Board, find_board, load_boards
 from harness.build import build_runner
 from harness.case import build_pack, make_case
 from harness.emulator import registry
-from harness.kernels import PLAIN_CONV
+from harness.geometry import Execution
 from harness.network import find_set, load_set
-from harness.plan import Strategy, plan_layer
+from harness.plan import Mode, Strategy, plan_layer
 from harness.schema.constants import TapOrder
 from harness.wire import Link
 
@@ -32,7 +32,7 @@ def main(board_name: str, layer_id: str, slice_cycles: int) -> None:
     Link.feed = recording  # type: ignore[method-assign]
     layer = {layer.id: layer for layer in load_set(find_set("first"))}[layer_id]
     cases = [
-        make_case(plan_layer(layer, strategy, order, PLAIN_CONV))
+        make_case(plan_layer(layer, strategy, Mode(Execution(tap_order=order))))
         for order in TapOrder
         for strategy in Strategy
     ]

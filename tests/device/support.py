@@ -12,10 +12,9 @@ from harness.build.image import FLASH_BASE
 from harness.case import Pack, build_pack, make_case
 from harness.emulator import registry
 from harness.emulator.board import EmulatedBoard
-from harness.geometry import ConvGeometry, Pad
-from harness.kernels import PLAIN_CONV
+from harness.geometry import ConvGeometry, Execution, Pad
 from harness.network import Layer
-from harness.plan import Strategy, plan_layer
+from harness.plan import Mode, Strategy, plan_layer
 from harness.schema.constants import IMAGE_INFO_OFFSET, TapOrder
 from harness.schema.records import ImageInfo
 
@@ -51,7 +50,9 @@ def emulated(entry: BoardEntry) -> EmulatedBoard:
 
 def small_pack(layer: Layer = ODD) -> Pack:
     """rip, gather; then rip, direct."""
-    plans = [plan_layer(layer, Strategy.RIP, order, PLAIN_CONV) for order in TapOrder]
+    plans = [
+        plan_layer(layer, Strategy.RIP, Mode(Execution(tap_order=order))) for order in TapOrder
+    ]
     return build_pack([make_case(plan) for plan in plans])
 
 

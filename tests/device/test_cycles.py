@@ -20,12 +20,11 @@ from harness.build import RunnerImage, build_runner
 from harness.build.image import FLASH_BASE
 from harness.case import build_pack, make_case
 from harness.emulator.board import HALTED
-from harness.geometry import ConvGeometry
-from harness.kernels import PLAIN_CONV
+from harness.geometry import DIRECT, ConvGeometry
 from harness.network import Layer
-from harness.plan import Strategy, plan_layer
+from harness.plan import Mode, Strategy, plan_layer
 from harness.reference import ConvParameters
-from harness.schema.constants import FrameType, TapOrder
+from harness.schema.constants import FrameType
 from harness.schema.records import CaseVerified, OpResult, RunRequest, RunResult
 from tests.device.support import emulated, new_entry
 
@@ -50,9 +49,7 @@ class _Delays:
 
     def measure(self, rounds: int, rest: int, *, keep_interrupts: bool) -> tuple[int, RunResult]:
         """The emulator's cycles of the delay, and the firmware's result for the window around it."""
-        plan = plan_layer(
-            Layer("delay", ConvGeometry(1, 1, 1, 1)), Strategy.DUAL, TapOrder.DIRECT, PLAIN_CONV
-        )
+        plan = plan_layer(Layer("delay", ConvGeometry(1, 1, 1, 1)), Strategy.DUAL, Mode(DIRECT))
         numbers = (np.array([n], np.int32) for n in (rounds, rest, 0))
         parameters = ConvParameters(np.ones((1, 1, 1, 1), np.int8), *numbers, 0, 0)
         self.board.start(self.image, build_pack([make_case(plan, parameters)]))

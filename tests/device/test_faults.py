@@ -17,12 +17,10 @@ from harness.boards.run import Run
 from harness.build import build_runner
 from harness.case import build_pack, make_case
 from harness.errors import FirmwareFault
-from harness.geometry import ConvGeometry
-from harness.kernels import PLAIN_CONV
+from harness.geometry import DIRECT, ConvGeometry
 from harness.network import Layer
-from harness.plan import Strategy, plan_layer
+from harness.plan import Mode, Strategy, plan_layer
 from harness.reference import ConvParameters
-from harness.schema.constants import TapOrder
 from tests.device.support import emulated, new_entry
 
 TABLE = Path(__file__).parent / "firmware" / "fault_table.c"
@@ -37,7 +35,7 @@ class _Faults:
         self.entry = new_entry(chip=chip)
         self.board = Board(self.entry).__enter__()
         self.plan = plan_layer(
-            Layer("fault", ConvGeometry(1, 1, 1, 1)), Strategy.DUAL, TapOrder.DIRECT, PLAIN_CONV
+            Layer("fault", ConvGeometry(1, 1, 1, 1)), Strategy.DUAL, Mode(DIRECT)
         )
 
     def commit(self, function: str, *, keep_interrupts: bool = False) -> Run:

@@ -14,10 +14,9 @@ from harness.boards import Board, BoardEntry
 from harness.build import RunnerImage
 from harness.case import Case, build_pack, make_case
 from harness.errors import ConfigError
-from harness.geometry import ConvGeometry, Pad
-from harness.kernels import PLAIN_CONV
+from harness.geometry import ConvGeometry, Execution, Pad
 from harness.network import Layer
-from harness.plan import Strategy, plan_layer
+from harness.plan import Mode, Strategy, plan_layer
 from harness.schema.constants import FrameType, Rounding, TapOrder
 from harness.schema.records import RunResult
 from tests.firmware.support import HostRunner, compile_host
@@ -53,7 +52,7 @@ def random_cases() -> list[Case]:
     cases = []
     for number in range(COUNT):
         order = rng.choice(list(TapOrder))
-        plan = plan_layer(random_layer(rng, number), Strategy.RIP, order, PLAIN_CONV)
+        plan = plan_layer(random_layer(rng, number), Strategy.RIP, Mode(Execution(tap_order=order)))
         cases.append(make_case(plan))
     return cases
 

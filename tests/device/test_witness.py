@@ -15,12 +15,13 @@ from harness.build import RunnerImage, build_runner
 from harness.emulator import registry
 from harness.emulator.machine import Machine, Stop
 from harness.emulator.witness_records import ZONES
+from harness.geometry import Execution
 from harness.judge import judge
-from harness.kernels import PLAIN_CONV
+from harness.kernels import schedule_of
 from harness.liveness import first_collision
 from harness.measure import PlanRuns, measure_layer
 from harness.network import Layer, find_set, load_set
-from harness.plan import Strategy
+from harness.plan import Mode, Strategy
 from harness.results import Sample, Verdict
 from harness.schema.constants import ARENA_LEAD, TapOrder
 from tests.device.support import ODD, emulated, new_entry, small_pack
@@ -46,8 +47,7 @@ def _measure(
                 board,
                 image,
                 layer,
-                tap_order=order,
-                kernel=PLAIN_CONV,
+                mode=Mode(Execution(tap_order=order)),
                 seeds=(1,),
                 repeats=2,
                 witness=board.witness,
@@ -79,7 +79,9 @@ def test_it_agrees_with_painting_and_the_simulator(
         assert right.sample.witness is not None
         assert wrong.sample.witness is not None
         assert right.sample.witness.collision is None
-        expected = first_collision(layer.geometry, wrong.distance, direct=order is TapOrder.DIRECT)
+        expected = first_collision(
+            schedule_of(layer.kind, layer.geometry, Execution(tap_order=order)), wrong.distance
+        )
         assert expected is not None
         assert wrong.sample.witness.collision == expected
         assert wrong.sample.witness.collisions > 0

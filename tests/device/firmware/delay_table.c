@@ -50,7 +50,7 @@ __attribute__((naked, noinline)) void delay_cycles(uint32_t rounds, uint32_t res
         "pop {r4-r7, pc}\n");
 }
 
-static void run(const struct conv_call *call)
+static void run(const struct op_call *call)
 {
     static const uint32_t words[5];
     delay_cycles(1, 63, words);
@@ -61,20 +61,21 @@ static void run(const struct conv_call *call)
     }
 }
 
-static bool accepts(const struct conv_record *record)
+static bool accepts(const struct op_record *record)
 {
     return record->kind == OP_KIND_CONV;
 }
 
-static uint64_t scratch_bytes(const struct conv_record *record, uint32_t c_in)
+static uint64_t scratch_bytes(const struct op_record *record, const struct tensor_record *input,
+                              const struct tensor_record *output)
 {
-    (void)record, (void)c_in;
+    (void)record, (void)input, (void)output;
     return 0;
 }
 
-static const struct conv_kernel delay = {accepts, scratch_bytes, run};
+static const struct op_kernel delay = {accepts, scratch_bytes, run};
 
-const struct conv_kernel *conv_kernel_for(const struct conv_record *record)
+const struct op_kernel *kernel_for(const struct op_record *record)
 {
     return delay.accepts(record) ? &delay : NULL;
 }

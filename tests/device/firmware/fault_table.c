@@ -200,7 +200,7 @@ static void (*const faults[])(void) = {
 #endif
 };
 
-static void run(const struct conv_call *call)
+static void run(const struct op_call *call)
 {
     const uintptr_t wanted = (uintptr_t)call->quants[0].bias;
     for (size_t index = 0; index < sizeof faults / sizeof faults[0]; index++) {
@@ -211,20 +211,21 @@ static void run(const struct conv_call *call)
     call->output[0] = 0;
 }
 
-static bool accepts(const struct conv_record *record)
+static bool accepts(const struct op_record *record)
 {
     return record->kind == OP_KIND_CONV;
 }
 
-static uint64_t scratch_bytes(const struct conv_record *record, uint32_t c_in)
+static uint64_t scratch_bytes(const struct op_record *record, const struct tensor_record *input,
+                              const struct tensor_record *output)
 {
-    (void)record, (void)c_in;
+    (void)record, (void)input, (void)output;
     return 0;
 }
 
-static const struct conv_kernel faulty = {accepts, scratch_bytes, run};
+static const struct op_kernel faulty = {accepts, scratch_bytes, run};
 
-const struct conv_kernel *conv_kernel_for(const struct conv_record *record)
+const struct op_kernel *kernel_for(const struct op_record *record)
 {
     return faulty.accepts(record) ? &faulty : NULL;
 }

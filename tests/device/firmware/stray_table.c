@@ -9,7 +9,7 @@ enum { STORE_BELOW = 1, STORE_BELOW_SAME, LOAD_UNWRITTEN, STORE_ELSEWHERE, LOAD_
 
 static volatile uint32_t elsewhere;
 
-__attribute__((noipa)) static void stray(const struct conv_call *call)
+__attribute__((noipa)) static void stray(const struct op_call *call)
 {
     volatile int8_t *const output = call->output;
     switch (STRAY) {
@@ -33,15 +33,15 @@ __attribute__((noipa)) static void stray(const struct conv_call *call)
     }
 }
 
-static void run(const struct conv_call *call)
+static void run(const struct op_call *call)
 {
     plain_conv_gather_double.run(call);
     stray(call);
 }
 
-const struct conv_kernel *conv_kernel_for(const struct conv_record *record)
+const struct op_kernel *kernel_for(const struct op_record *record)
 {
-    static struct conv_kernel kernel;
+    static struct op_kernel kernel;
     kernel = plain_conv_gather_double;
     kernel.run = run;
     return kernel.accepts(record) ? &kernel : NULL;
