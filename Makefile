@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BOARD ?= pico1-emu
 SEED ?= 1
+EVERY_WAY := --layout all --traversal all --strategy rip
 DEMO_LAYERS := first\#mcunet-in0.0,first\#mcunet-in0.3,first\#mcunet-in0.5
 
 .PHONY: demo test test-all lint bench clean compilers extras
@@ -18,11 +19,14 @@ demo: compilers $(STAMP)
 test: compilers lint
 	$(BIN)/pytest tests -q -m "not extra"
 	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu -m "not slow"
+	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu --layers first\#odd-3x3 $(EVERY_WAY)
 
-# The same with nothing left out: clang, Unicorn, rp2040js, a wheel, the slow layers. A skip is a failure.
+# The same with nothing left out: clang, Unicorn, rp2040js, a wheel, the slow layers, every execution of
+# each, all of the operators' layers. A skip is a failure.
 test-all: compilers lint extras
 	$(BIN)/pytest tests -q --no-skips
-	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu
+	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu --input placed,copy
+	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu $(EVERY_WAY)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

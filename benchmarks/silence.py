@@ -8,10 +8,8 @@ from harness.boards import Board, find_board, load_boards
 from harness.boards.backend import backend_for
 from harness.build import build_runner
 from harness.case import build_pack, make_case
-from harness.kernels import PLAIN_CONV
 from harness.network import find_set, load_set
 from harness.plan import Strategy, plan_layer
-from harness.schema.constants import TapOrder
 
 BOARDS = ("pico1-emu", "pico2-emu")
 
@@ -19,7 +17,7 @@ BOARDS = ("pico1-emu", "pico2-emu")
 def silence(name: str) -> list[float]:
     entry = find_board(name, load_boards())
     layer = load_set(find_set("first"))[-1]
-    pack = build_pack([make_case(plan_layer(layer, Strategy.RIP, TapOrder.GATHER, PLAIN_CONV))])
+    pack = build_pack([make_case(plan_layer(layer, Strategy.RIP))])
     clock = backend_for(entry).clock(entry.name)
     with Board(entry) as board:
         board.start(build_runner(entry.chip), pack)

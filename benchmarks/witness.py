@@ -7,10 +7,10 @@ from benchmarks.common import seconds, show
 from harness.boards import Board, find_board, load_boards
 from harness.build import build_runner
 from harness.case import build_pack, make_case
-from harness.kernels import PLAIN_CONV
+from harness.geometry import Execution
 from harness.measure.observer import Observer
 from harness.network import find_set, load_set
-from harness.plan import Strategy, plan_layer
+from harness.plan import Mode, Strategy, plan_layer
 from harness.schema.constants import TapOrder
 
 LAYER = "resnet56-3x3"
@@ -20,7 +20,9 @@ def main() -> None:
     entry = find_board("pico1-emu", load_boards())
     image = build_runner(entry.chip)
     layer = next(layer for layer in load_set(find_set("first")) if layer.id == LAYER)
-    plans = [plan_layer(layer, Strategy.RIP, order, PLAIN_CONV) for order in TapOrder]
+    plans = [
+        plan_layer(layer, Strategy.RIP, Mode(Execution(tap_order=order))) for order in TapOrder
+    ]
     rows = []
     with Board(entry) as board:
         board.start(image, build_pack([make_case(plan) for plan in plans]))
