@@ -33,13 +33,21 @@ class HarnessError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        lines = [self.message]
+        """Safe to show: what a board or a file says may be in it."""
+        lines = [_shown(self.message)]
         if self.cause:
-            lines.append(f"  cause: {self.cause}")
-        lines.extend(f"  {name}: {value}" for name, value in self.evidence.items())
+            lines.append(f"  cause: {_shown(self.cause)}")
+        lines.extend(f"  {_shown(name)}: {_shown(value)}" for name, value in self.evidence.items())
         if self.hint:
-            lines.append(f"  try: {self.hint}")
+            lines.append(f"  try: {_shown(self.hint)}")
         return "\n".join(lines)
+
+
+def _shown(value: object) -> str:
+    """Without characters that a terminal obeys. Lines after the first, as of a compiler's output, are
+    indented deeper than ours, so that none of them can pass for one."""
+    lines = str(value).split("\n")
+    return "\n    ".join("".join(c if c.isprintable() else "?" for c in line) for line in lines)
 
 
 class ConfigError(HarnessError):

@@ -2,12 +2,13 @@
 """YAML that answers mistakes with file, line, column and the nearest name.
 
 Only PyYAML's safe node composer is used: plain data comes out, nothing in a file is ever executed.
-Duplicate keys, aliases, very deep or very large documents are refused.
+Duplicate keys, aliases, tags, very deep or very large documents are refused.
 """
 
 from __future__ import annotations
 
 import difflib
+import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from harness.errors import ConfigError
 MAX_BYTES = 1 << 20
 MAX_NODES = 50_000
 MAX_DEPTH = 20
+_MAX_DIGITS = 20  # of a whole number; all that are asked for are shorter
+_MAX_QUOTED = 80  # characters of a value in a message
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,9 @@ class Node:
             key = Node(key_node, self.path)
             name = key.text()
             if name in entries:
-                raise key.fail(f"{name!r} is here twice")
+                raise key.fail(f"{quoted(name)} is here twice")
             if known is not None and name not in known:
-                raise key.fail(f"unknown key {name!r}", nearest(name, known))
+                raise key.fail(f"unknown key {quoted(name)}", nearest(name, known))
             entries[name] = Node(value_node, self.path)
         for name in needed:
             if name not in entries:
@@ -72,10 +75,13 @@ class Node:
         node = self._node
         if not isinstance(node, yaml.ScalarNode) or not node.tag.endswith(":int"):
             raise self.fail(f"a whole number from {least} to {most} is expected here")
+        digits = node.value.replace("_", "")
+        if len(digits) > _MAX_DIGITS:
+            raise self.fail(f"a number of {len(digits)} digits is not within {least} to {most}")
         try:
-            value = int(node.value.replace("_", ""), 0)
+            value = int(digits, 0)
         except ValueError:
-            raise self.fail(f"{node.value!r} is not a whole number") from None
+            raise self.fail(f"{quoted(node.value)} is not a whole number") from None
         if not least <= value <= most:
             raise self.fail(f"{value} is not within {least} to {most}")
         return value
@@ -89,7 +95,7 @@ class Node:
     def choice(self, allowed: Collection[str]) -> str:
         value = self.text()
         if value not in allowed:
-            raise self.fail(f"{value!r} is not known", nearest(value, allowed))
+            raise self.fail(f"{quoted(value)} is not known", nearest(value, allowed))
         return value
 
 
@@ -113,9 +119,14 @@ class Mapping:
         return self.entries.get(name)
 
 
+def quoted(text: str) -> str:
+    """A value as it stands in a message: escaped, and its beginning only if it is long."""
+    return repr(text) if len(text) <= _MAX_QUOTED else repr(text[:_MAX_QUOTED]) + "..."
+
+
 def nearest(name: str, known: Collection[str]) -> str:
     """A hint: the nearest known name, or all of them."""
-    close = difflib.get_close_matches(name, list(known), n=1)
+    close = difflib.get_close_matches(name[:_MAX_QUOTED], list(known), n=1)
     if close:
         return f"did you mean {close[0]!r}?"
     return "known: " + ", ".join(sorted(known))
@@ -124,9 +135,13 @@ def nearest(name: str, known: Collection[str]) -> str:
 def load(path: Path) -> Node:
     """The document in `path`. Errors: ConfigError for anything but one plain YAML document."""
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if not stat.S_ISREG(path.stat().st_mode):  # a device or a pipe may never end
+            raise ConfigError(f"{path} is not a file")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
             raise ConfigError(f"{path} is larger than {MAX_BYTES} bytes")
-        text = path.read_text(encoding="utf-8")
+        text = data.decode("utf-8")
     except OSError as error:
         raise ConfigError(f"{path} cannot be read", cause=error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
@@ -150,7 +165,7 @@ def parse(text: str, path: str) -> Node:
 
 
 def _compose(text: str) -> yaml.Node | None:
-    """Composes the tree under a watch on depth, number of nodes, and aliases."""
+    """Composes the tree under a watch on depth, number of nodes, aliases and tags."""
     depth = nodes = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         nodes += isinstance(event, yaml.NodeEvent)
@@ -159,6 +174,8 @@ def _compose(text: str) -> yaml.Node | None:
         problem = None
         if isinstance(event, yaml.AliasEvent):
             problem = "aliases are not allowed"
+        elif getattr(event, "tag", None) is not None:
+            problem = "tags are not allowed"
         elif depth > MAX_DEPTH or nodes > MAX_NODES:
             problem = f"more than {MAX_DEPTH} levels or {MAX_NODES} values"
         if problem:

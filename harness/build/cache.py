@@ -13,7 +13,8 @@ from harness.errors import BuildError
 def folder(name: str) -> Path:
     """`name` below $RIPBENCH_CACHE, else $XDG_CACHE_HOME/ripbench, else ~/.cache/ripbench.
 
-    Errors: BuildError when the folder is a link, another user's, or cannot be made.
+    Errors: BuildError when it or the folder it is in is a link, another user's, open to others, or
+    cannot be made.
     """
     base = os.environ.get("RIPBENCH_CACHE")
     if base is None:
@@ -21,15 +22,25 @@ def folder(name: str) -> Path:
         base = str(Path(home) / "ripbench")
     path = Path(base) / name
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = path.lstat()
+        path.parent.parent.mkdir(parents=True, exist_ok=True)
+        for made in (path.parent, path):
+            made.mkdir(mode=0o700, exist_ok=True)
+            _check(made)
     except OSError as error:
         raise BuildError(f"{path} cannot be used as a cache", cause=str(error)) from error
-    if not stat.S_ISDIR(status.st_mode) or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
+    return path
+
+
+def _check(path: Path) -> None:
+    status = path.lstat()
+    if (
+        not stat.S_ISDIR(status.st_mode)
+        or (hasattr(os, "getuid") and status.st_uid != os.getuid())
+        or stat.S_IMODE(status.st_mode) & 0o022
+    ):
         raise BuildError(
-            f"{path} is not a folder of this user",
+            f"{path} is not a folder of this user alone",
             cause="a cache that somebody else can write to could carry any code",
+            evidence={"mode": stat.filemode(status.st_mode), "owner": status.st_uid},
             hint="remove it, or set RIPBENCH_CACHE to a folder of yours",
         )
-    path.chmod(0o700)
-    return path

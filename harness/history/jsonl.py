@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -14,32 +16,43 @@ from harness.errors import ConfigError
 from harness.results import Verdict
 
 VERSION = 1
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+# Not through a link, which an untrusted checkout could point anywhere, and without waiting for a pipe.
+_PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def append(path: Path, verdict: Verdict) -> None:
-    """Adds one line, whole. Errors: ConfigError when the file cannot be written."""
+    """Adds one line, whole. Errors: ConfigError when the file cannot be written, or is none."""
     row = {
         "version": VERSION,
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         **asdict(verdict),
     }
+    line = (json.dumps(row, ensure_ascii=True) + "\n").encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row, ensure_ascii=True) + "\n")
+        with os.fdopen(os.open(path, _APPEND | _PLAIN, 0o666), "wb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError("it is not a file")
+            file.write(line)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written", cause=str(error)) from error
 
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
     """The rows, oldest first. Errors: ConfigError names the line that is not one."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read", cause=str(error)) from error
+    for number, line in enumerate(lines[:-1] if lines[-1] == b"" else lines, 1):
         try:
             row = json.loads(line)
-            if row["version"] > VERSION:
-                raise ConfigError(f"{path}:{number} was written by a newer ripbench")
-        except (ValueError, KeyError, TypeError) as error:
+            newer = row["version"] > VERSION
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ConfigError(
-                f"{path}:{number} is not a row of history", cause=str(error)
+                f"{path}:{number} is not a row of history", cause=str(error)[:200]
             ) from error
+        if newer:
+            raise ConfigError(f"{path}:{number} was written by a newer ripbench")
         yield row

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,13 +18,14 @@ from harness.network.graph import Layer
 from harness.network.names import name_of
 from harness.network.operators import OPERATORS, Operator
 from harness.schema.constants import Rounding
-from harness.strictyaml import Mapping, Node, load, nearest
+from harness.strictyaml import Mapping, Node, load, nearest, quoted
 
 _LABELS = ("id", "op", "source", "slow")
 _ACTIVATIONS = ("none", "relu", "relu6")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_.]*(-[a-z0-9.]+)*")
 _MAX_SLUG = 60
 _MAX_DRAWN = 100_000
+_MAX_LAYERS = 200_000  # of one file: a few lists of `vary` multiply to more than any memory holds
 _TRIES = 20
 
 
@@ -51,9 +53,12 @@ def load_set(path: Path) -> tuple[Layer, ...]:
         if layer.id in layers:
             raise node.fail(f"the id {layer.id!r} is here twice")
         layers[layer.id] = layer
-    for name, made in (("varied", _varied), ("drawn", _drawn)):
+    made = itertools.count(1)
+    for name, make in (("varied", _varied), ("drawn", _drawn)):
         for node in _items(top, name):
-            for layer in made(node):
+            for layer in make(node):
+                if next(made) > _MAX_LAYERS:
+                    raise node.fail(f"more than {_MAX_LAYERS} layers in one file")
                 known = layers.setdefault(layer.id, layer)
                 if replace(known, source="", slow=False) != replace(layer, source="", slow=False):
                     raise node.fail(f"a layer of another shape has the id {layer.id!r}")
@@ -73,7 +78,8 @@ def _layer(node: Node) -> Layer:
     slug = entry["id"].text()
     if not _SLUG.fullmatch(slug) or len(slug) > _MAX_SLUG:
         raise entry["id"].fail(
-            f"{slug!r} is not an id", "lower-case letters, digits, dots, joined by single hyphens"
+            f"{quoted(slug)} is not an id",
+            "lower-case letters, digits, dots, joined by single hyphens",
         )
     return replace(layer, id=slug)
 
@@ -97,7 +103,7 @@ def _unnamed(entry: Mapping, required: tuple[str, ...] = ()) -> Layer:
 def _known(entry: Mapping, names: Sequence[str]) -> None:
     for name in entry:
         if name not in names:
-            raise entry[name].fail(f"unknown key {name!r}", nearest(name, names))
+            raise entry[name].fail(f"unknown key {quoted(name)}", nearest(name, names))
 
 
 def _operator(entry: Mapping) -> Operator:
@@ -124,6 +130,8 @@ def _varied(node: Node) -> Iterator[Layer]:
     base = parts["base"].mapping()
     for item in parts["vary"].sequence():
         lists = {name: choices.sequence() for name, choices in item.mapping().entries.items()}
+        if math.prod(map(len, lists.values())) > _MAX_LAYERS:
+            raise item.fail(f"more than {_MAX_LAYERS} layers in one file")
         for chosen in itertools.product(*lists.values()):
             entry = Mapping({**base.entries, **dict(zip(lists, chosen, strict=True))}, item)
             layer = _unnamed(entry)

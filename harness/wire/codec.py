@@ -43,17 +43,23 @@ class Decoder:
 
     def __init__(self) -> None:
         self._pending = bytearray()
+        self._endless = False  # up to the next zero is the rest of a frame that was refused
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """Frames that `data` completes, in order. Errors: ProtocolError with the bytes that came."""
+        """Frames that `data` completes, in order. Errors: ProtocolError with the bytes that came;
+        what follows the torn frame is kept for the next call."""
         self._pending += data
         while (end := self._pending.find(0)) >= 0:
             piece = bytes(self._pending[:end])
             del self._pending[: end + 1]
-            if piece:
+            known, self._endless = self._endless, False
+            if piece and not known:
                 yield _decode(piece)
-        if len(self._pending) > _ENCODED_MAX:
-            raise _torn(f"{len(self._pending)} bytes without an end of frame", bytes(self._pending))
+        if self._endless:
+            self._pending.clear()
+        elif len(self._pending) > _ENCODED_MAX:
+            self._endless = True
+            raise _torn(f"{len(self._pending)} bytes without an end of frame", self._pending)
 
 
 def _decode(piece: bytes) -> Frame:
@@ -71,7 +77,7 @@ def _decode(piece: bytes) -> Frame:
     return Frame(header.type, header.sequence, header.nonce, content[FrameHeader.size() :])
 
 
-def _torn(what: str, data: bytes) -> ProtocolError:
+def _torn(what: str, data: bytes | bytearray) -> ProtocolError:
     return ProtocolError(
         f"a frame arrived torn: {what}",
         evidence={"first bytes": data[:32].hex(" "), "bytes": len(data)},

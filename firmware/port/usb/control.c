@@ -13,7 +13,8 @@
 enum {
     TYPE_IN = 0x80,                           /* bmRequestType: device to host */
     TYPE_CLASS = 0x20,
-    TO_INTERFACE = 1, TO_ENDPOINT = 2,
+    TYPE_RECIPIENT = 0x1f,
+    TO_DEVICE = 0, TO_INTERFACE = 1, TO_ENDPOINT = 2,
 
     GET_STATUS = 0, CLEAR_FEATURE = 1, SET_FEATURE = 3, SET_ADDRESS = 5, GET_DESCRIPTOR = 6,
     GET_CONFIGURATION = 8, SET_CONFIGURATION = 9, GET_INTERFACE = 10, SET_INTERFACE = 11,
@@ -40,6 +41,11 @@ static struct {
 
 static bool halted[USB_PIPES];
 
+static void unhalt(void)
+{
+    halted[EP1_IN] = halted[EP2_IN] = halted[EP2_OUT] = false;
+}
+
 void control_bus_reset(void)
 {
     pipe_take_back(EP0_IN);
@@ -49,6 +55,7 @@ void control_bus_reset(void)
     control.line_coding_due = false;
     control.new_address = 0;
     control.configuration = 0;
+    unhalt();
 }
 
 static void send_packet(void)
@@ -106,7 +113,7 @@ static bool find_pipe(uint32_t index, enum usb_pipe *pipe)
 static void configure(uint32_t configuration)
 {
     control.configuration = (uint8_t)configuration;
-    halted[EP1_IN] = halted[EP2_IN] = halted[EP2_OUT] = false;
+    unhalt();
     cdc_stop();
     if (configuration != 0) {
         cdc_start();
@@ -128,9 +135,12 @@ static bool set_halt(uint32_t index, bool halt)
 static bool get_status(const struct setup *setup)
 {
     enum usb_pipe pipe;
-    const uint32_t recipient = setup->type & 3;
+    const uint32_t recipient = setup->type & TYPE_RECIPIENT;
     control.answer[0] = 0;
     control.answer[1] = 0;
+    if (recipient > TO_ENDPOINT) {
+        return false;
+    }
     if (recipient == TO_ENDPOINT && find_pipe(setup->index, &pipe)) {
         control.answer[0] = halted[pipe];
     } else if (recipient == TO_ENDPOINT && (setup->index & 0x7f) != 0) {
@@ -144,10 +154,14 @@ static bool get_status(const struct setup *setup)
 
 static bool request_in(const struct setup *setup)
 {
+    const uint32_t recipient = setup->type & TYPE_RECIPIENT;
     switch (setup->request) {
     case GET_STATUS:
         return get_status(setup);
     case GET_DESCRIPTOR: {
+        if (recipient != TO_DEVICE) {
+            return false;
+        }
         const struct descriptor found =
             descriptor_find(setup->value >> 8, setup->value & 0xff);
         if (found.bytes == NULL) {
@@ -157,10 +171,14 @@ static bool request_in(const struct setup *setup)
         return true;
     }
     case GET_CONFIGURATION:
+        if (recipient != TO_DEVICE) {
+            return false;
+        }
         answer(setup, &control.configuration, 1);
         return true;
     case GET_INTERFACE:
-        if (control.configuration == 0 || setup->index >= INTERFACES) {
+        if (recipient != TO_INTERFACE || control.configuration == 0 ||
+            setup->index >= INTERFACES) {
             return false;
         }
         control.answer[0] = 0;
@@ -173,23 +191,27 @@ static bool request_in(const struct setup *setup)
 
 static bool request_out(const struct setup *setup)
 {
-    const uint32_t recipient = setup->type & 3;
+    const uint32_t recipient = setup->type & TYPE_RECIPIENT;
     switch (setup->request) {
     case CLEAR_FEATURE:
     case SET_FEATURE:
         return recipient == TO_ENDPOINT && setup->value == FEATURE_ENDPOINT_HALT &&
                set_halt(setup->index, setup->request == SET_FEATURE);
     case SET_ADDRESS:
+        if (recipient != TO_DEVICE) {
+            return false;
+        }
         control.new_address = (uint8_t)(setup->value & 0x7f);
         return true;
     case SET_CONFIGURATION:
-        if (setup->value > 1) {
+        if (recipient != TO_DEVICE || setup->value > 1) {
             return false;
         }
         configure(setup->value);
         return true;
     case SET_INTERFACE:
-        return control.configuration != 0 && setup->index < INTERFACES && setup->value == 0;
+        return recipient == TO_INTERFACE && control.configuration != 0 &&
+               setup->index < INTERFACES && setup->value == 0;
     default:
         return false;
     }
@@ -198,10 +220,13 @@ static bool request_out(const struct setup *setup)
 /* False: stall. Sets up the data stage where there is one. */
 static bool class_request(const struct setup *setup)
 {
-    if ((setup->type & 3) != TO_INTERFACE || setup->index != 0) {
+    if ((setup->type & TYPE_RECIPIENT) != TO_INTERFACE || setup->index != 0) {
         return false;
     }
-    if (setup->request == GET_LINE_CODING && (setup->type & TYPE_IN) != 0) {
+    if ((setup->type & TYPE_IN) != 0) {       /* else the host would wait for data for ever */
+        if (setup->request != GET_LINE_CODING) {
+            return false;
+        }
         answer(setup, control.line_coding, LINE_CODING_BYTES);
         return true;
     }
