@@ -7,9 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from harness.bounds import Bound, dense, dense_scalar_direct
-from harness.geometry import DIRECT, GATHER, ConvGeometry, Execution, Geometry, MeanGeometry, Pad
-from harness.liveness import Schedule, debt, schedule
+from harness.bounds import Bound, bound_of
+from harness.geometry import (
+    DIRECT,
+    GATHER,
+    ConvGeometry,
+    ElementwiseGeometry,
+    Execution,
+    Geometry,
+    MeanGeometry,
+    Pad,
+)
+from harness.liveness import Schedule, schedule
 from harness.schema.constants import Layout, OpKind, Rounding, TapOrder, Traversal
 
 _WALK = 0  # bit of convolutions by other ways than rows
@@ -47,17 +56,8 @@ class KernelTraits:
 
     def bound(self, kind: OpKind, geometry: Geometry, execution: Execution, onto: int = 0) -> Bound:
         """Gap, debt and workspace of the operand that shares memory with the output, for this kernel's
-        own order of reads and writes: by closed form where there is one (a dense convolution by rows),
-        else by the liveness simulator. REVERSE: mirrored (harness.liveness.schedule)."""
-        if closed_form(kind, execution) and isinstance(geometry, ConvGeometry):
-            return (
-                dense_scalar_direct(geometry) if execution.direct else dense(geometry, direct=False)
-            )
-        steps = schedule_of(kind, geometry, execution, onto)
-        found = debt(steps)
-        gap = max(0, steps.n_out - steps.n_in, found if found is not None else 0)
-        sigma = steps.unit - 1 if execution.direct else 0
-        return Bound(sigma=sigma, gap=gap, debt=found, workspace=gap + steps.n_in)
+        own order of reads and writes, by formula. REVERSE: mirrored (harness.liveness.schedule)."""
+        return bound_of(kind, geometry, execution, onto)
 
     def scratch_bytes(self, kind: OpKind, geometry: Geometry, execution: Execution) -> int:
         """As the kernel's C file asks for."""
@@ -86,13 +86,10 @@ def kernel_set(kind: OpKind, execution: Execution, rounding: Rounding) -> frozen
     return frozenset(needed)
 
 
-def closed_form(kind: OpKind, execution: Execution) -> bool:
-    """Is the bound a closed form, which the simulator then has to confirm?"""
-    return (
-        kind is OpKind.CONV
-        and execution.layout is Layout.DENSE
-        and execution.traversal is Traversal.ROW
-    )
+def closed_form(execution: Execution) -> bool:
+    """Is the bound's cost independent of the output's size? Herringbone's goes through all pixels.
+    The simulator has to confirm either."""
+    return execution.traversal is not Traversal.HERRINGBONE
 
 
 def executions(kind: OpKind, geometry: Geometry) -> tuple[Execution, ...]:
@@ -125,9 +122,9 @@ def _windows(kind: OpKind, g: ConvGeometry) -> Iterator[Execution]:
 
 
 def operands_to_share(kind: OpKind, geometry: Geometry) -> tuple[int, ...]:
-    """Operands onto which the output may be laid: those of full size."""
-    if kind in (OpKind.ADD, OpKind.MUL):
-        return tuple(n for n, shape in enumerate(geometry.inputs) if shape == geometry.output)
+    """Operands onto which the output may be laid: those that are not read by every pixel."""
+    if isinstance(geometry, ElementwiseGeometry) and kind in (OpKind.ADD, OpKind.MUL):
+        return (0,) if geometry.broadcast else tuple(range(geometry.operands))
     return tuple(range(len(geometry.inputs)))
 
 
