@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A table of ours beside the paper's, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """ours and stated: column to cell, in the same order, both as text in the paper's precision."""
+
+    name: str
+    ours: Mapping[str, str]
+    stated: Mapping[str, str]
+
+    @property
+    def differences(self) -> list[str]:
+        """Columns whose cells are not equal."""
+        return [column for column, cell in self.ours.items() if cell != self.stated[column]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """title: what the rows are. facts: statements of the text around the table, with what we find."""
+
+    title: str
+    rows: tuple[Row, ...]
+    facts: tuple[Row, ...] = ()
+
+    @property
+    def differences(self) -> list[str]:
+        """`row: column is X, the paper has Y` of every cell that differs."""
+        return [
+            f"{row.name}: {column} is {row.ours[column]}, the paper has {row.stated[column]}"
+            for row in (*self.rows, *self.facts)
+            for column in row.differences
+        ]
+
+
+def cells(**values: object) -> dict[str, str]:
+    """Cells as text; a float must be formatted before it comes here."""
+    return {name: str(value) for name, value in values.items()}
