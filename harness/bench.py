@@ -4,13 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness import history
 from harness.boards import Board, BoardEntry
+from harness.boards import quarantine as quarantines
+from harness.boards.quarantine import Quarantine
+from harness.boards.recovery import Ladder
 from harness.build import RunnerImage, build_runner
-from harness.errors import BoundViolation, ConfigError, HarnessError, Mismatch
+from harness.errors import (
+    BoundViolation,
+    BusyError,
+    ConfigError,
+    HarnessError,
+    Mismatch,
+    QuarantineError,
+)
 from harness.judge import judge
 from harness.kernels import kernel_set
 from harness.measure import PlanRuns, measure_layer
@@ -23,7 +33,9 @@ from harness.results import Measurement, Verdict
 class BenchOptions:
     """seeds: of the inputs. repeats: of the first seed, the first of them cold. history: where verdicts
     are appended. nonce: for replays, else random. reflash: write flash even if its header is right.
-    witness: have the board's witness look on, where its backend has one."""
+    witness: have the board's witness look on, where its backend has one. wait: seconds to wait for a
+    board that others use. recovery: climb the ladder when the way to the board fails. quarantine: leave
+    a board alone that no step brought back."""
 
     seeds: Sequence[int] = (1, 2, 3)
     repeats: int = 2
@@ -31,36 +43,54 @@ class BenchOptions:
     nonce: int | None = None
     reflash: bool = False
     witness: bool = True
+    wait: float = 0.0
+    recovery: bool = True
+    quarantine: bool = True
 
 
 class Bench:
-    """Measures layers on one board. The board is attached at the first use, and kept until `close`."""
+    """Measures layers on one board. The board is attached at the first use, and kept until `close`.
+
+    on_stage: called with the name of each stage as it begins. on_notice: with what a reader should know
+    at once: whom we wait for, and each step of recovery.
+    """
 
     def __init__(
         self,
         entry: BoardEntry,
         options: BenchOptions | None = None,
         on_stage: Callable[[str], None] = lambda _: None,
+        on_notice: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.entry = entry
         self.options = options or BenchOptions()
         self.verdicts: list[Verdict] = []
+        self.stage = "nothing yet"
         self._on_stage = on_stage
+        self._on_notice = on_notice
+        self._doing = ""
         self._board: Board | None = None
+        self._quarantine: Quarantine | None = None
         self._images: dict[frozenset[int], RunnerImage] = {}
         self._known: dict[tuple[str, Mode], PlanRuns | HarnessError] = {}
 
     def close(self) -> None:
+        board, self._board = self._board, None
+        if board is not None:
+            board.__exit__(None, None, None)
+
+    def say(self, doing: str) -> None:
+        """What the board is used for from now on, for others who want it."""
+        self._doing = doing
         if self._board is not None:
-            self._board.__exit__(None, None, None)
-            self._board = None
+            self._board.say(doing)
 
     def run(self, layer: Layer, plan: str = "rip") -> Measurement:
         """Cycles, waters and CRCs of a layer under a plan: `rip`, `dual`, `rip-direct`, `rip-column`,
         `rip-copy` and so on (docs/proof.md).
 
         Both strategies of a mode are measured together, once. Errors: ConfigError for a plan that is
-        not known or does not fit; and all that a board can raise.
+        not known or does not fit; BusyError, QuarantineError; and all that a board can raise.
         """
         strategy, mode = find_mode(layer, plan)
         runs = self._measure(layer, mode)
@@ -100,6 +130,8 @@ class Bench:
         if key not in self._known:
             try:
                 self._known[key] = self._measure_now(layer, mode)
+            except (BusyError, QuarantineError):
+                raise  # of the board, not of the layer, and it ends
             except HarnessError as error:
                 self._known[key] = error
         known = self._known[key]
@@ -109,25 +141,74 @@ class Bench:
 
     def _measure_now(self, layer: Layer, mode: Mode) -> PlanRuns:
         image = self._image(kernel_set(layer.kind, mode.execution, layer.rounding))
+        board = self._ready()
+
+        def attempt() -> PlanRuns:
+            board.attach()
+            return measure_layer(
+                board,
+                image,
+                layer,
+                mode=mode,
+                seeds=self.options.seeds,
+                repeats=self.options.repeats,
+                reflash=self.options.reflash,
+                witness=board.witness if self.options.witness else None,
+            )
+
+        if not self.options.recovery:
+            return attempt()
+        ladder = Ladder(board, lambda step: self._on_notice(f"{self.entry.name}: {step}"))
+        try:
+            runs = ladder.climb(attempt)
+        except HarnessError as error:
+            if ladder.exhausted and self.options.quarantine:
+                self._give_up(board, error)
+            raise
+        return replace(runs, failed=tuple(str(attempt) for attempt in ladder.failed))
+
+    def _ready(self) -> Board:
+        """Our board, locked. Errors: BusyError, QuarantineError."""
+        if self._quarantine is not None and not self._quarantine.over:
+            raise self._quarantine.error(self.entry.name)
         if self._board is None:
-            board = Board(self.entry, nonce=self.options.nonce, on_stage=self._on_stage)
-            board.__enter__()
-            self._board = board
-        return measure_layer(
-            self._board,
-            image,
-            layer,
-            mode=mode,
-            seeds=self.options.seeds,
-            repeats=self.options.repeats,
-            reflash=self.options.reflash,
-            witness=self._board.witness if self.options.witness else None,
-        )
+            board = Board(
+                self.entry,
+                nonce=self.options.nonce,
+                on_stage=self._begin,
+                wait=self.options.wait,
+                on_wait=self._on_notice,
+            )
+            found = quarantines.find(board.keys) if self.options.quarantine else None
+            if found is not None:
+                raise found.error(self.entry.name)
+            self._board = (
+                board  # before the lock: whatever happens from here on, `close` lets go of it
+            )
+            try:
+                board.lock()
+            except HarnessError:
+                self._board = None
+                raise
+            if self._doing:
+                board.say(self._doing)
+        return self._board
+
+    def _give_up(self, board: Board, error: HarnessError) -> None:
+        """Later tests of this board fail at once; those of others go on."""
+        reason = f"{type(error).__name__}: {error.message}"
+        self._quarantine = quarantines.impose(self.entry.name, board.keys, reason)
+        self._on_notice(f"{self.entry.name} is in quarantine {self._quarantine}")
+        self.close()
+
+    def _begin(self, stage: str) -> None:
+        self.stage = stage
+        self._on_stage(stage)
 
     def _image(self, kernels: frozenset[int]) -> RunnerImage:
         """The runner with these kernels: what others would take of the SRAM is the arena's."""
         if kernels not in self._images:
-            self._on_stage("build")
+            self._begin("build")
             self._images[kernels] = build_runner(self.entry.chip, kernels=kernels)
         return self._images[kernels]
 

@@ -62,6 +62,14 @@ class ProbeError(HarnessError):
     """The debug probe or the target behind it does not answer."""
 
 
+class BusyError(HarnessError):
+    """The board is another run's; who that is is in the cause."""
+
+
+class QuarantineError(HarnessError):
+    """The board did not come back by any means a while ago, and is left alone for now."""
+
+
 class FlashError(HarnessError):
     """The image could not be written, or what the firmware found in flash is not what was written."""
 
@@ -80,6 +88,10 @@ class FirmwareFault(HarnessError):
 
 class DeadlineError(HarnessError):
     """A stage took longer than it may; the stage and both clocks are in the evidence."""
+
+
+class HostTooSlow(DeadlineError):
+    """This machine gave the harness too little time; the board is not at fault."""
 
 
 class BoundViolation(HarnessError, AssertionError):

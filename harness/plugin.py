@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness.bench import Bench
 
 DEFAULT_BOARD = "pico1-emu"
+_STOPPED = pytest.StashKey[str]()
 _BENCHES = pytest.StashKey[dict[str, "Bench"]]()
 
 
@@ -65,6 +66,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="do not compare painting with the witness that an emulated board has",
     )
+    group.addoption(
+        "--wait",
+        metavar="TIME",
+        help="wait so long for a board that is in use: 30s, 10m, 2h (default not at all)",
+    )
+    group.addoption(
+        "--no-recovery",
+        action="store_true",
+        help="fail at the first error of port or probe: try nothing against it",
+    )
+    group.addoption(
+        "--no-quarantine",
+        action="store_true",
+        help="use a board although it is in quarantine, and put none there",
+    )
     group.addoption("--nonce", metavar="HEX", help="replay with this nonce instead of a random one")
 
 
@@ -76,6 +92,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_BENCHES] = {}
     if config.getoption("--board"):
         _checked(lambda: _check_attached(config))
+    if config.getoption("--wait"):
+        _checked(lambda: _check_wait(config.getoption("--wait")))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -136,7 +154,11 @@ def bench(ripbench_board: str, pytestconfig: pytest.Config) -> Iterator[Bench]:
     benches = pytestconfig.stash[_BENCHES]
     if ripbench_board not in benches:
         entry = find_board(ripbench_board, load_boards(_boards_file(pytestconfig)))
-        benches[ripbench_board] = Bench(entry, bench_options(pytestconfig.option))
+        benches[ripbench_board] = Bench(
+            entry,
+            bench_options(pytestconfig.option),
+            on_notice=lambda text: _notice(pytestconfig, text),
+        )
     yield benches[ripbench_board]
     benches[ripbench_board].close()
 
@@ -146,6 +168,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Each verdict that a test reaches becomes properties of its test case."""
     found: Bench | None = getattr(item, "funcargs", {}).get("bench")
     before = len(found.verdicts) if _is_bench(found) and found else 0
+    if _is_bench(found) and found:
+        found.say(item.nodeid)
     try:
         return (yield)
     finally:
@@ -154,6 +178,22 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
             for verdict in found.verdicts[before:]:
                 item.user_properties.extend(properties(verdict))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Keeps what ran when Ctrl-C came; the fixture lets go of the board."""
+    try:
+        return (yield)
+    except KeyboardInterrupt:
+        # pytest has taken the fixtures off the item by now
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        found = item.config.stash[_BENCHES].get(parameters.get("ripbench_board", ""))
+        if found is not None:
+            item.config.stash[_STOPPED] = (
+                f"{found.entry.name} in stage {found.stage!r}: {item.nodeid}"
+            )
+        raise
 
 
 @pytest.hookimpl(wrapper=True)
@@ -169,15 +209,33 @@ def pytest_runtest_makereport(
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if _STOPPED in config.stash:
+        terminalreporter.section("ripbench")
+        terminalreporter.write_line(f"stopped on {config.stash[_STOPPED]}")
     verdicts = [v for bench in config.stash[_BENCHES].values() for v in bench.verdicts]
     if not verdicts:
         return
     from harness.report import identities, table
 
-    terminalreporter.section("ripbench")
+    if _STOPPED not in config.stash:
+        terminalreporter.section("ripbench")
     terminalreporter.write_line(table(verdicts))
     terminalreporter.write_line("")
     terminalreporter.write_line(identities(verdicts))
+
+
+def _notice(config: pytest.Config, text: str) -> None:
+    """A line at once, although output is captured."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    if reporter is None or capture is None:  # a worker of pytest-xdist has no terminal
+        return
+    from harness.report import printable
+
+    with capture.global_and_fixture_disabled():
+        reporter.ensure_newline()
+        reporter.write_line(f"ripbench: {printable(text)}")
+        reporter.flush()  # a pipe would keep it until the end
 
 
 def _is_bench(found: object) -> bool:
@@ -198,6 +256,12 @@ def _check_attached(config: pytest.Config) -> None:
     boards = load_boards(_boards_file(config))
     for name in config.getoption("--board"):
         require_attached(find_board(name, boards))
+
+
+def _check_wait(words: str) -> None:
+    from harness.boards.lock import duration
+
+    duration(words)
 
 
 def _checked(action: Any) -> Any:

@@ -221,7 +221,8 @@ class Verdict:
     """A row of the table. failures: empty when all is well. cycles_by_model: see Measurement. ratio:
     cycles to those of dual, None where dual does not fit. shift_cycles: of cycles, those of the memmove
     to the gap. debt: the proof in a word, empty for dual.
-    witness: how many runs the witness saw, empty where there is none."""
+    witness: how many runs the witness saw, empty where there is none. attempts: how often the layer was
+    measured; all numbers are of the last time. recovered: the failures before, in words."""
 
     provenance: Provenance
     layer: str
@@ -246,3 +247,5 @@ class Verdict:
     xip_misses: int
     stack_peak: int
     scratch_bytes: int
+    attempts: int = 1
+    recovered: tuple[str, ...] = ()

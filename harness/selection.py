@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.bench import BenchOptions
+from harness.boards.lock import duration
 from harness.errors import ConfigError
 from harness.geometry import Execution
 from harness.network import Layer, find_set, load_set
@@ -113,6 +114,9 @@ def bench_options(option: Any) -> BenchOptions:
         nonce=_nonce(option.nonce),
         reflash=option.reflash,
         witness=not option.no_witness,
+        wait=0.0 if option.wait is None else duration(option.wait),
+        recovery=not option.no_recovery,
+        quarantine=not option.no_quarantine,
     )
 
 

@@ -19,7 +19,8 @@ RIPBENCH = "import sys; from harness.cli import main; sys.exit(main())"
 PYOCD = {
     "pyocd_user.py": "open('executed', 'w')\n",
     ".pyocd_user.py": "open('executed', 'w')\n",
-    "pyocd.yaml": "user_script: pyocd_user.py\nauto_unlock: true\ntarget_override: nrf52\n",
+    "pyocd.yaml": "user_script: pyocd_user.py\ntarget_override: nrf52\nlogging: {version: 1, "
+    "formatters: {f: {(): os.mkdir, path: executed}}}\n",
     "pyocd.yml": "user_script: pyocd_user.py\n",
     ".pyocd.yaml": "user_script: pyocd_user.py\n",
 }

@@ -70,6 +70,9 @@ def _words(**changed: object) -> Namespace:
         "nonce": "1f",
         "reflash": False,
         "no_witness": False,
+        "wait": "10m",
+        "no_recovery": True,
+        "no_quarantine": False,
     }
     return Namespace(**{**words, **changed})
 
@@ -77,10 +80,11 @@ def _words(**changed: object) -> Namespace:
 def test_options() -> None:
     options = bench_options(_words())
     assert (options.seeds, options.nonce, options.history) == ((7, 8, 9), 0x1F, None)
+    assert (options.wait, options.recovery, options.quarantine) == (600.0, False, True)
 
 
 @pytest.mark.parametrize(
-    "changed", [{"seeds": 0}, {"seed": -1}, {"repeat": 1000}, {"nonce": "xyz"}]
+    "changed", [{"seeds": 0}, {"seed": -1}, {"repeat": 1000}, {"nonce": "xyz"}, {"wait": "soon"}]
 )
 def test_wrong_numbers(changed: dict[str, object]) -> None:
     with pytest.raises(ConfigError):

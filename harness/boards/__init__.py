@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boards: found, flashed, reset, talked to. Real and emulated ones by the same code."""
 
+from harness.boards.backend import keys_of
 from harness.boards.board import Board
 from harness.boards.config import BoardEntry, find_board, load_boards
 from harness.boards.probe import attached, is_attached, require_attached
@@ -17,6 +18,7 @@ __all__ = [
     "attached",
     "find_board",
     "is_attached",
+    "keys_of",
     "load_boards",
     "require_attached",
 ]

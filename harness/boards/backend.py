@@ -4,9 +4,11 @@ serves this kind of probe (the part of `probe:` before the colon)."""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Protocol
 
 from harness.boards.config import BoardEntry
@@ -31,6 +33,10 @@ class Backend(Protocol):
 
     def clock(self, name: str) -> Clock: ...
 
+    def lock_keys(self, entry: Mapping[str, object]) -> Sequence[str]:
+        """What nobody else may use while this board is in use: names of hardware or of processes, the
+        same in every process of this machine. None for a board that lives in this process alone."""
+
 
 class Timings(Protocol):
     """Timing models of a board whose core has no published timing. models: by name, the most careful one
@@ -46,6 +52,12 @@ def timings_of(backend: Backend, name: str) -> Timings | None:
     make = getattr(backend, "timings", None)
     timings: Timings | None = None if make is None else make(name)
     return timings
+
+
+def lock_keys_of(backend: Backend, entry: BoardEntry) -> tuple[str, ...]:
+    """The probe, for a backend that does not say."""
+    keys = getattr(backend, "lock_keys", None)
+    return (entry.probe.lower(),) if keys is None else tuple(keys(entry.as_mapping()))
 
 
 class WallClock:
@@ -68,6 +80,33 @@ class Silicon:
 
     def clock(self, name: str) -> Clock:  # noqa: ARG002 - one clock for all of them
         return WallClock()
+
+    def lock_keys(self, entry: Mapping[str, object]) -> Sequence[str]:
+        """The probe's serial number, the USB port that it is plugged into, and a serial device that is
+        named. Two names for one board share at least one of them."""
+        probe = str(entry["probe"]).split(":", 1)[1]
+        keys = [f"probe {probe.lower()}", *(f"usb {port}" for port in usb_ports(probe))]
+        device = str(entry.get("serial") or "")
+        if device.startswith(os.sep):
+            keys.append(f"serial {os.path.realpath(device)}")
+        return keys
+
+
+def usb_ports(serial_number: str, devices: Path = Path("/sys/bus/usb/devices")) -> list[str]:
+    """Where devices of this serial number are plugged in, `1-1.4`; empty where nothing says so."""
+    found = []
+    for path in sorted(devices.glob("*/serial")):
+        try:
+            if path.read_text(encoding="utf-8").strip().lower() == serial_number.lower():
+                found.append(path.parent.name)
+        except (OSError, UnicodeDecodeError):  # unplugged meanwhile, or a number that is none
+            continue
+    return found
+
+
+def keys_of(entry: BoardEntry) -> tuple[str, ...]:
+    """What is locked while the board is in use. Errors: ConfigError as `backend_for`."""
+    return lock_keys_of(backend_for(entry), entry)
 
 
 def backend_for(entry: BoardEntry) -> Backend:

@@ -3,23 +3,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from collections.abc import Callable
 from functools import cached_property
 from types import TracebackType
 from typing import Self
 
-from harness.boards.backend import Timings, backend_for, timings_of
+from harness.boards import budgets
+from harness.boards.backend import Timings, backend_for, lock_keys_of, timings_of
+from harness.boards.budgets import RunBudget
 from harness.boards.config import BoardEntry
 from harness.boards.conversation import Conversation
 from harness.boards.deadline import Deadline
 from harness.boards.faults import check_stack
 from harness.boards.identity import check_case, check_hello
 from harness.boards.image import Flasher
+from harness.boards.lock import BoardLock
+from harness.boards.plausible import check_numbers
 from harness.boards.port import open_port
 from harness.boards.postmortem import examine
 from harness.boards.probe import Probe
+from harness.boards.recovery import Rung
 from harness.boards.run import Run
+from harness.boards.stages import Stages
 from harness.boards.witness import Witness, witness_of
 from harness.build import RunnerImage
 from harness.case import Pack
@@ -29,6 +36,7 @@ from harness.errors import (
     FirmwareFault,
     FlashError,
     HarnessError,
+    ProbeError,
     ProtocolError,
 )
 from harness.schema.constants import (
@@ -40,21 +48,16 @@ from harness.schema.constants import (
 from harness.schema.records import Hello, MailboxReport, MailboxRequest, RunRequest
 
 _REPORT_ADDRESS = MAILBOX_ADDRESS + MailboxRequest.size()
-_BOOT_SECONDS = 2.0
-_ENUMERATE_SECONDS = 6.0  # hosts wait up to 5 s on a device that does not answer
-_HELLO_SECONDS = 3.0
-_RUN_SECONDS = 2.0
-_CYCLES_PER_MAC = 100  # four times what the plain kernel needs: beyond it the board hangs
-_CYCLES_PER_OUTPUT = 2000  # whatever the kernel
-_CYCLES_PER_BYTE = 60  # paint, scan and CRC of the pool and of the flash slices
 _POLL_SECONDS = 0.005
+_SETTLE_SECONDS = 0.5  # a probe or a port that vanished may be on its way back
 
 
 class Board:
-    """A board that is ours until the context ends.
+    """A board that is ours, and nobody else's, until the context ends.
 
     on_stage: called with the name of each stage as it begins, for progress. nonce: for replays; by
-    default a new random one each start.
+    default a new random one each start. wait: seconds that it may take until others let the board go;
+    on_wait is told whom we wait for.
     """
 
     def __init__(
@@ -63,13 +66,20 @@ class Board:
         *,
         nonce: int | None = None,
         on_stage: Callable[[str], None] = lambda _: None,
+        wait: float = 0.0,
+        on_wait: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.entry = entry
         self._fixed_nonce = nonce
         self._on_stage = on_stage
+        self._wait, self._on_wait = wait, on_wait
         self._backend = backend_for(entry)
         self._clock = self._backend.clock(entry.name)
-        self._probe = Probe(entry)
+        self._stages = Stages(self._clock, lambda name: self._on_stage(name))
+        self.keys = lock_keys_of(self._backend, entry)
+        self._lock = BoardLock(entry.name, self.keys)
+        self._probe = Probe(entry, self._stages)
+        self._after: Rung | None = None
         self._conversation: Conversation | None = None
         self._image: RunnerImage | None = None
         self._pack: Pack | None = None
@@ -91,10 +101,35 @@ class Board:
         """What sees every access of the core, on a backend that has such a thing."""
         return witness_of(self._backend, self.entry.name)
 
+    @property
+    def stage(self) -> str:
+        """What it does now, or did last."""
+        return self._stages.name
+
+    def say(self, doing: str) -> None:
+        """What the board is used for now, for others who want it."""
+        self._lock.say(doing)
+
     def __enter__(self) -> Self:
-        self._on_stage("attach")
-        self._probe.__enter__()
+        """Errors: BusyError, ProbeError, DeadlineError."""
+        self.lock()
+        try:
+            self.attach()
+        except BaseException as error:
+            self._note_stage(error)
+            self._lock.release()
+            raise
         return self
+
+    def lock(self) -> None:
+        """From here to the end of the context nobody else has the board. Errors: BusyError."""
+        self._stages.say("lock")
+        self._lock.acquire(self._wait, self._on_wait)
+
+    def attach(self) -> None:
+        """Opens the probe where it is not open. Errors: ProbeError, DeadlineError."""
+        if not self._probe.is_open:
+            self._probe.__enter__()
 
     def __exit__(
         self,
@@ -102,26 +137,55 @@ class Board:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if error is not None:
+            self._note_stage(error)
+        try:
+            self._hang_up()
+        finally:
+            try:
+                self._probe.__exit__(kind, error, trace)
+            finally:
+                self._lock.release()
+
+    def recover(self, rung: Rung) -> None:
+        """One step of the ladder; the next `start` goes on from there. Errors: as `start`."""
+        self._stages.say(f"recovery: {rung.words}")
+        self._after = rung
+        self._stages.end()
         self._hang_up()
-        self._probe.__exit__(kind, error, trace)
+        if rung is Rung.PORT:
+            return
+        if rung is Rung.POWER:
+            self.attach()
+            self._probe.power_on_reset()
+        self._probe.__exit__(None, None, None)
+        try:
+            self.attach()
+        except ProbeError:
+            with contextlib.suppress(FirmwareFault):  # a core that stands in one may stay there
+                self._clock.sleep(_SETTLE_SECONDS)
+            self.attach()
 
     def start(self, image: RunnerImage, pack: Pack, *, reflash: bool = False) -> Hello:
         """Flashes what is not there yet, resets, and checks who answers.
 
-        An image that was taken for unchanged by its header but is not gets flashed once more.
-        Errors: ConfigError, ProbeError, FlashError, EnumerationError, ProtocolError, FirmwareFault,
-        DeadlineError.
+        An image that was taken for unchanged by its header but is not gets flashed once more. After the
+        first step of recovery only the port is opened again. Errors: ConfigError, ProbeError,
+        FlashError, EnumerationError, ProtocolError, FirmwareFault, DeadlineError.
         """
+        after, self._after = self._after, None
+        if after is Rung.PORT and self._has(image, pack):
+            return self._reopen(image, pack)
         flasher = Flasher(self._probe, self.entry)
         self._hang_up()
-        self._on_stage("flash")
-        skipped = not flasher.write(image, pack, force=reflash)
+        self._stages.say("flash")
+        skipped = not flasher.write(image, pack, force=reflash or after is Rung.FLASH)
         try:
             return self._boot(image, pack, flasher.pack_address)
         except FlashError:
             if not skipped:
                 raise
-        self._on_stage("flash again: the header was right, the bytes are not")
+        self._stages.say("flash again: the header was right, the bytes are not")
         flasher.write(image, pack, force=True)
         return self._boot(image, pack, flasher.pack_address)
 
@@ -138,30 +202,33 @@ class Board:
         ProtocolError, FirmwareFault with function and op, DeadlineError."""
         image, pack, conversation = self._running()
         request = RunRequest(index, seed, repeats, paint, int(keep_interrupts))
-        self._on_stage("run")
-        deadline = Deadline(self._clock, self._run_seconds(index, repeats), "run")
+        self._stages.say("run")
+        budget = self._budget(index, repeats)
         with self._explained("run"):
             run = conversation.run(
                 request,
                 pack.op_count(index),
-                deadline,
+                Deadline(self._clock, budget.total, "total"),
                 lambda verified: check_case(verified, image, pack, index, seed),
+                budget,
             )
         assert self.hello is not None, "set by the same start as the conversation"
         check_stack(run, self.hello, pack.cases[index].id)
+        check_numbers(run, self.hello, budget.total)
         return run
 
     def read(self, offset: int, length: int) -> bytes:
         """Bytes of the arena after a run. Errors: as `run`."""
         _, _, conversation = self._running()
+        self._stages.say("read")
         with self._explained("read"):
-            deadline = Deadline(self._clock, _RUN_SECONDS + length / 20_000, "read")
+            deadline = Deadline(self._clock, budgets.read(length), "read")
             return conversation.read(offset, length, deadline)
 
     def _boot(self, image: RunnerImage, pack: Pack, pack_address: int) -> Hello:
         self._image, self._pack = image, pack
         self._hang_up()
-        self._on_stage("reset")
+        self._stages.begin("reset", budgets.RESET)
         fresh = secrets.randbits(32)
         self.nonce = fresh if self._fixed_nonce is None else self._fixed_nonce
         self._probe.reset_and_halt()
@@ -170,14 +237,30 @@ class Board:
         )
         self._probe.write(MAILBOX_ADDRESS, request.pack() + bytes(MailboxReport.size()))
         self._probe.resume()
+        self._stages.end()
+        return self._greet(image, pack)
+
+    def _has(self, image: RunnerImage, pack: Pack) -> bool:
+        """Whether the last start was of these, so that the board may still run them."""
+        known = self._image is not None and self._image.elf_hash == image.elf_hash
+        return known and self._pack is not None and self._pack.id == pack.id
+
+    def _reopen(self, image: RunnerImage, pack: Pack) -> Hello:
+        """The same firmware by the same nonce over a new port. A post-mortem left its core halted."""
+        if self._probe.state() == "halted":
+            self._probe.resume()
+        return self._greet(image, pack)
+
+    def _greet(self, image: RunnerImage, pack: Pack) -> Hello:
         with self._explained("boot"):
+            self._stages.say("boot")
             unique_id = self._wait_for_boot()
-            self._on_stage("enumerate")
-            deadline = Deadline(self._clock, _ENUMERATE_SECONDS, "enumerate")
+            self._stages.say("enumerate")
+            deadline = Deadline(self._clock, budgets.ENUMERATE, "enumerate")
             port = open_port(self.entry, unique_id.hex().upper(), self._clock, deadline)
             self._conversation = Conversation(port, self.nonce)
-            self._on_stage("hello")
-            deadline = Deadline(self._clock, _HELLO_SECONDS, "hello")
+            self._stages.say("hello")
+            deadline = Deadline(self._clock, budgets.HELLO, "hello")
             hello = self._conversation.hello(deadline)
         check_hello(hello, self.entry, image, pack, unique_id)
         self.hello = hello
@@ -185,7 +268,7 @@ class Board:
 
     def _wait_for_boot(self) -> bytes:
         """Until the firmware has left the board's unique id in the mailbox."""
-        deadline = Deadline(self._clock, _BOOT_SECONDS, "boot")
+        deadline = Deadline(self._clock, budgets.BOOT, "boot")
         while True:
             report = self._report()
             if report.stage == BootStage.FAULTED:
@@ -196,7 +279,7 @@ class Board:
                 stage = BootStage(report.stage).name if report.stage < 7 else str(report.stage)
                 raise EnumerationError(
                     f"the firmware did not start within {deadline.seconds:g} s",
-                    evidence={"last stage": stage},
+                    evidence={"stage": "boot", "last stage": stage},
                     hint="the boot ROM starts only an image with a valid boot2 (RP2040) or "
                     "IMAGE_DEF (RP2350); flash again with --reflash",
                 )
@@ -210,30 +293,42 @@ class Board:
             raise ProtocolError(f"{self.entry.name} has not been started")
         return self._image, self._pack, self._conversation
 
-    def _run_seconds(self, index: int, repeats: int) -> float:
-        """The board's seconds that a run may take, from its MACs and the bytes it handles."""
+    def _budget(self, index: int, repeats: int) -> RunBudget:
+        """Of a run, from its MACs and the bytes that it handles."""
         image, pack, _ = self._running()
         layer = pack.cases[index].plan.layer
-        work = layer.macs * _CYCLES_PER_MAC + layer.n_out * _CYCLES_PER_OUTPUT
-        handled = image.pool_bytes + (len(image.flash) + len(pack.data)) / max(1, repeats)
-        cycles = repeats * (work + handled * _CYCLES_PER_BYTE)
-        return _RUN_SECONDS + cycles / self.entry.clock_hz
+        return budgets.run(
+            macs=layer.macs,
+            n_out=layer.n_out,
+            pool_bytes=image.pool_bytes,
+            flash_bytes=len(image.flash) + len(pack.data),
+            repeats=repeats,
+            clock_hz=self.entry.clock_hz,
+        )
 
     def _explained(self, stage: str) -> Explained:
         return Explained(self, stage)
 
     def _hang_up(self) -> None:
-        if self._conversation is not None:
-            self._conversation.close()
-            self._conversation = None
+        conversation, self._conversation = self._conversation, None
+        if conversation is not None:
+            conversation.close()
+
+    def _note_stage(self, error: BaseException) -> None:
+        """Says to who was interrupted where that was."""
+        if isinstance(error, KeyboardInterrupt) and not getattr(error, "__notes__", None):
+            error.add_note(f"stopped in stage {self.stage!r} of {self.entry.name}")
 
     def explain(self, error: HarnessError, stage: str) -> HarnessError:
         """The same error with what the probe sees now; a FirmwareFault if that is what it was."""
+        self._stages.quietly("post-mortem", budgets.POST_MORTEM)
         try:
             found = examine(self._probe, self._report(), self._image, self._pack)
         except HarnessError as second:
             evidence = {**error.evidence, "probe": second.message}
             return _again(error, evidence)
+        finally:
+            self._stages.end()
         if found.fault is not None:
             return FirmwareFault(
                 f"the firmware faulted in {found.where} ({stage})",

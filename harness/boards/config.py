@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -45,21 +45,29 @@ def load_boards(path: Path | None = None) -> dict[str, BoardEntry]:
     """The boards everybody has, and those of `path`, $RIPBENCH_BOARDS or ./boards.yaml, by name.
 
     A board of the user's file replaces a shipped one of the same name. Errors: ConfigError with file,
-    line and column; two names for one probe are refused.
+    line and column; two names for one probe or one serial port are refused.
     """
     entries = _load(resources.boards_file())
     own = _own_file(path)
     if own is not None and own.resolve() != resources.boards_file().resolve():
         entries.update(_load(own))
-    probes: dict[str, BoardEntry] = {}
+    _refuse_twins(entries, "probe", lambda entry: entry.probe.lower())
+    _refuse_twins(entries, "serial port", lambda entry: entry.serial)
+    return entries
+
+
+def _refuse_twins(
+    entries: Mapping[str, BoardEntry], what: str, of: Callable[[BoardEntry], str | None]
+) -> None:
+    seen: dict[str, BoardEntry] = {}
     for entry in entries.values():
-        other = probes.setdefault(entry.probe.lower(), entry)
+        value = of(entry)
+        other = entry if value is None else seen.setdefault(value, entry)
         if other is not entry:
             raise ConfigError(
-                f"{entry.where}: {entry.name!r} and {other.name!r} are the same probe {entry.probe}",
+                f"{entry.where}: {entry.name!r} and {other.name!r} are the same {what} {value}",
                 hint="give each board one name",
             )
-    return entries
 
 
 def find_board(name: str, boards: Mapping[str, BoardEntry]) -> BoardEntry:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
+from harness.boards import budgets
+from harness.boards.budgets import RunBudget
 from harness.boards.deadline import Deadline
 from harness.boards.port import Port
 from harness.boards.run import Run
@@ -66,16 +68,23 @@ class Conversation:
         op_count: int,
         deadline: Deadline,
         verify: Callable[[CaseVerified], None],
+        budget: RunBudget,
     ) -> Run:
-        """`verify` sees what the firmware found in memory before any number is read."""
+        """`verify` sees what the firmware found in memory before any number is read. deadline: of the
+        whole; budget: of each frame."""
         self._port.write(self._link.request(FrameType.RUN, request.pack()))
-        verified = self._expect(FrameType.CASE, CaseVerified, deadline)
+        verified = self._expect(FrameType.CASE, CaseVerified, deadline.part(budget.case, "case"))
         verify(verified)
         ops: list[tuple[OpResult, ...]] = []
         results: list[RunResult] = []
         for repeat in range(request.repeats):
-            ops.append(tuple(self._op(repeat, index, deadline) for index in range(op_count)))
-            result = self._expect(FrameType.RESULT, RunResult, deadline)
+            ops.append(
+                tuple(self._op(repeat, index, deadline, budget) for index in range(op_count))
+            )
+            # without ops it is the first frame, which comes when the work is done
+            seconds = budgets.FRAME if op_count else budget.op
+            limit = deadline.part(seconds, f"result of repeat {repeat}")
+            result = self._expect(FrameType.RESULT, RunResult, limit)
             if result.repeat != repeat:
                 raise ProtocolError(
                     f"the result of repeat {result.repeat} came for repeat {repeat}"
@@ -83,8 +92,10 @@ class Conversation:
             results.append(result)
         return Run(request, verified, tuple(ops), tuple(results))
 
-    def _op(self, repeat: int, index: int, deadline: Deadline) -> OpResult:
-        op = self._expect(FrameType.OP, OpResult, deadline)
+    def _op(self, repeat: int, index: int, deadline: Deadline, budget: RunBudget) -> OpResult:
+        seconds = budgets.FRAME if index else budget.op
+        limit = deadline.part(seconds, f"op {index} of repeat {repeat}")
+        op = self._expect(FrameType.OP, OpResult, limit)
         if (op.repeat, op.op_index) != (repeat, index):
             raise ProtocolError(f"op {op.op_index} of repeat {op.repeat} came out of turn")
         return op
@@ -92,18 +103,21 @@ class Conversation:
     def read(self, offset: int, length: int, deadline: Deadline) -> bytes:
         self._port.write(self._link.request(FrameType.READ, ReadRequest(offset, length).pack()))
         data = b""
-        while len(data) < length:
-            frame = self._next(FrameType.DATA, deadline)
-            header = DataHeader.unpack(frame.payload[: DataHeader.size()])
-            piece = frame.payload[DataHeader.size() :]
-            due = min(DATA_MAX, length - len(data))
-            if (header.offset, header.length, len(piece)) != (offset + len(data), due, due):
+        while True:  # no bytes are asked for: one frame with none comes
+            payload = self._next(FrameType.DATA, deadline).payload
+            at, due = offset + len(data), min(DATA_MAX, length - len(data))
+            header = DataHeader(at, due).pack()
+            if not payload.startswith(header) or len(payload) != len(header) + due:
                 raise ProtocolError(
                     "memory came in pieces that do not fit",
-                    evidence={"due": f"{due} at {offset + len(data)}", "came": str(header)},
+                    evidence={
+                        "due": f"{due} bytes at {at}",
+                        "came": f"{len(payload)} bytes, {payload[: len(header)].hex(' ')} first",
+                    },
                 )
-            data += piece
-        return data
+            data += payload[len(header) :]
+            if len(data) == length:
+                return data
 
     def _expect(self, kind: FrameType, record: type[_R], deadline: Deadline) -> _R:
         frame = self._next(kind, deadline)
@@ -121,10 +135,11 @@ class Conversation:
                     return frame
                 self._not_due(frame, kind)
             if deadline.over:
+                passed = deadline.passed
                 raise DeadlineError(
-                    f"no {kind.name} frame within {deadline.seconds:.3g} s of the board's time",
-                    evidence={"stage": deadline.stage, "log": self.log[-3:] or "empty"},
-                    hint="the firmware hangs or its kernel is far slower than it should be",
+                    f"no {kind.name} frame within {passed.seconds:.3g} s of the board's time",
+                    evidence={"stage": passed.stage, "log": self.log[-3:] or "empty"},
+                    hint=budgets.HINTS.get(passed.stage, budgets.OP_HINT),
                 )
             self._frames.extend(self._link.feed(self._port.read(deadline)))
 

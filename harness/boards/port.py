@@ -67,7 +67,11 @@ def open_port(entry: BoardEntry, unique_id: str, clock: Clock, deadline: Deadlin
             raise EnumerationError(
                 f"the serial port of {entry.name} did not appear within {deadline.seconds:g} s",
                 cause=refusal,
-                evidence={"looked for": entry.serial or unique_id, "ports": _ports()},
+                evidence={
+                    "stage": "enumerate",
+                    "looked for": entry.serial or unique_id,
+                    "ports": _ports(),
+                },
                 hint="check the USB cable of the board itself (not the probe's); try another hub",
             )
         clock.sleep(_POLL_SECONDS)

@@ -12,9 +12,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from harness.boards.backend import backend_for
+from harness.boards import budgets
+from harness.boards.backend import WallClock, backend_for
 from harness.boards.config import FLASH_BYTES, BoardEntry
-from harness.errors import FlashError, HarnessError, ProbeError
+from harness.boards.stages import Stages, held_flash
+from harness.errors import FirmwareFault, FlashError, HarnessError, ProbeError
 
 _OPTIONS = {
     "connect_mode": "halt",
@@ -29,23 +31,37 @@ _OPTIONS = {
 }
 # Pages of a sector's size, with two buffers that far apart, program 64 KB about 2.6 times as fast.
 _PAGE_BYTES = 4096
+# A watchdog that is triggered by hand resets what PSM's WDSEL selects: all that power-on resets but the
+# two oscillators (RP2040 data sheet 2.13, 4.7; RP2350 7.4, 12.9).
+_PSM_WDSEL = {"rp2040": 0x4001_0008, "rp2350": 0x4001_8008}
+_PSM_ALL = {"rp2040": 0x0001_FFFC, "rp2350": 0x01FF_FFF3}
+_WATCHDOG_CTRL = {"rp2040": 0x4005_8000, "rp2350": 0x400D_8000}
+_WATCHDOG_TRIGGER = 1 << 31
 _REMOTE = "remote"  # a client of `pyocd server`, always listed whether there is a server or not
 
 
 class Probe:
-    """An open pyOCD session on one board. A context manager; one owner at a time."""
+    """An open pyOCD session on one board. A context manager; one owner at a time.
 
-    def __init__(self, entry: BoardEntry) -> None:
+    stages: whose deadlines every transfer is held to.
+    """
+
+    def __init__(self, entry: BoardEntry, stages: Stages | None = None) -> None:
         self.entry = entry
+        self._stages = stages or Stages(WallClock(), lambda _: None)
+        self._flash_bytes = 0
         self._session: Any = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> Self:
-        """Errors: ProbeError when the probe is not attached, busy, or the target does not answer."""
+        """Errors: ProbeError when the probe is not attached, busy, or the target does not answer;
+        DeadlineError when that takes too long."""
         from pyocd.core.session import Session
 
         logging.getLogger("pyocd").setLevel(logging.CRITICAL)  # errors come back as exceptions
         probe = _find(self.entry)
+        self._stages.begin("attach", budgets.ATTACH)
+        self._stages.hold(probe)
         # pyOCD changes into its project folder and looks for files there: give it an empty one
         self._folder = tempfile.TemporaryDirectory(prefix="ripbench-")
         with _same_folder(), _translate(f"no connection to {self.entry.name}", ProbeError):
@@ -62,9 +78,12 @@ class Probe:
                 self._tune(session)
                 session.open()
             except BaseException:
+                self._stages.quietly("detach", budgets.DETACH)
                 with contextlib.suppress(Exception):
                     session.close()
+                self._folder.cleanup()
                 raise
+        self._stages.end()
         self._session = session
         return self
 
@@ -74,12 +93,16 @@ class Probe:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._session is not None:
-            with contextlib.suppress(Exception):  # closing a probe that is gone
-                self._session.close()
-            self._session = None
-        if self._folder is not None:
-            self._folder.cleanup()
+        session, self._session = self._session, None
+        try:
+            if session is not None:
+                self._stages.quietly("detach", budgets.DETACH)
+                with contextlib.suppress(Exception):  # closing a probe that is gone
+                    session.close()
+        finally:
+            self._stages.end()
+            if self._folder is not None:
+                self._folder.cleanup()
 
     def _tune(self, session: Any) -> None:
         """Larger pages, and the real size of the flash, which pyOCD takes for 16 MB."""
@@ -94,8 +117,13 @@ class Probe:
                 length=length,
                 end=region.start + length - 1,
                 algo={**region.algo, "page_buffers": [first, first + _PAGE_BYTES]},
+                flash_class=held_flash(self._stages, lambda: self._flash_bytes),
             )
         )
+
+    @property
+    def is_open(self) -> bool:
+        return self._session is not None
 
     @property
     def _target(self) -> Any:
@@ -105,17 +133,30 @@ class Probe:
 
     def program(self, pieces: Sequence[tuple[int, bytes]]) -> None:
         """Writes (address, bytes) to flash by pyOCD's own algorithm; sectors that hold these bytes
-        already are passed over. Errors: FlashError."""
+        already are passed over. Errors: FlashError; DeadlineError for a stage by the number of bytes."""
         from pyocd.flash.loader import FlashLoader
 
+        self._flash_bytes = sum(len(data) for _, data in pieces)
         with _translate(f"{self.entry.name} could not be flashed", FlashError):
+            self._stages.quietly("reset", budgets.RESET)
             self._target.reset_and_halt()
+            self._stages.quietly("erase", budgets.erase(self._flash_bytes))  # first: what is there?
             loader = FlashLoader(
                 self._session, progress=lambda _: None, chip_erase="sector", no_reset=True
             )
             for address, data in pieces:
                 loader.add_data(address, data)
-            loader.commit()
+            try:
+                loader.commit()
+            except FirmwareFault as error:
+                # no firmware runs now but pyOCD's algorithm, and that only on a broken wire
+                raise FlashError(
+                    f"{self.entry.name} could not be flashed: the flash algorithm went astray",
+                    cause=error.message,
+                    evidence=error.evidence,
+                    hint="check the wires between probe and board",
+                ) from error
+        self._stages.end()
 
     def read(self, address: int, length: int) -> bytes:
         """Memory as the debug port sees it, while the core runs or is halted."""
@@ -135,6 +176,16 @@ class Probe:
         with _translate(f"{self.entry.name} could not be started", ProbeError):
             self._target.resume()
 
+    def power_on_reset(self) -> None:
+        """Resets the whole chip but its oscillators, through the debug port, and closes the session: the
+        port itself may be gone afterwards."""
+        chip = self.entry.chip
+        with _translate(f"{self.entry.name} could not be reset as by power-on", ProbeError):
+            self._target.write32(_PSM_WDSEL[chip], _PSM_ALL[chip])
+            with contextlib.suppress(Exception):  # the answer may be lost in the reset
+                self._target.write32(_WATCHDOG_CTRL[chip], _WATCHDOG_TRIGGER)
+        self.__exit__(None, None, None)
+
     def state(self) -> str:
         """`running`, `halted`, `sleeping`, `lockup` or `reset`."""
         with _translate(f"the state of {self.entry.name} could not be read", ProbeError):
@@ -153,7 +204,8 @@ def attached() -> list[str]:
 
     found = []
     for kind in PROBE_CLASSES.keys() - {_REMOTE}:
-        with contextlib.suppress(Exception):  # a driver without its library has no probes
+        # a driver without its library has no probes
+        with contextlib.suppress(Exception), _own_defaults():
             for probe in DebugProbeAggregator.get_all_connected_probes(f"{kind}:"):
                 found.append(f"{kind}:{probe.unique_id}")
     return sorted(set(found))
@@ -188,7 +240,7 @@ def _find(entry: BoardEntry) -> Any:
             evidence={"boards.yaml": entry.where, "kinds": ", ".join(sorted(PROBE_CLASSES))},
             hint="correct it, or install what brings this kind (ripbench itself brings `emu`)",
         )
-    with _translate(f"pyOCD could not look for {entry.probe}", ProbeError):
+    with _translate(f"pyOCD could not look for {entry.probe}", ProbeError), _own_defaults():
         probes = [
             probe
             for probe in DebugProbeAggregator.get_all_connected_probes(entry.probe)
@@ -206,6 +258,18 @@ def _find(entry: BoardEntry) -> Any:
             hint=f"plug in the {kind} probe, or use --board pico1-emu, which is always there",
         )
     return probes[0]
+
+
+@contextlib.contextmanager
+def _own_defaults() -> Iterator[None]:
+    """Where pyOCD looks for probes it asks the newest session for options. Without one it would make one
+    of its own and read pyocd.yaml of the working directory, whose `logging` may call anything."""
+    from pyocd.core.session import Session
+
+    with tempfile.TemporaryDirectory(prefix="ripbench-") as folder, _same_folder():
+        session = Session(None, options={**_OPTIONS, "project_dir": folder})
+        yield
+        del session  # the newest one as long as it lives
 
 
 @contextlib.contextmanager

@@ -21,9 +21,12 @@ COMMANDS = {
     "sweep": "closed forms against the corruption simulator on random layers",
 }
 
+INTERRUPTED = 130  # as shells say it of a process that SIGINT ended
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status 0 only when all is well; 1 for a failure that was found, 2 for wrong usage."""
+    """Exit status 0 only when all is well; 1 for a failure that was found, 2 for wrong usage, 130 for
+    Ctrl-C."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     parser = argparse.ArgumentParser(
         prog="ripbench", description="Hardware-in-the-loop bench for Right In-Place convolution."
@@ -45,6 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except HarnessError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt as stop:
+        where = ", ".join(getattr(stop, "__notes__", [])) or f"stopped in {options.command}"
+        print(f"\n{where}", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         return 1
     return status

@@ -8,6 +8,7 @@ import argparse
 import pytest
 
 from harness import resources
+from harness.cli import INTERRUPTED
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,8 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     suite = resources.layers() / "test_layers.py"
-    return int(
-        pytest.main(
-            [str(suite), f"--rootdir={suite.parent}", "-p", "no:cacheprovider", *options.rest]
-        )
+    status = pytest.main(
+        [str(suite), f"--rootdir={suite.parent}", "-p", "no:cacheprovider", *options.rest]
     )
+    return INTERRUPTED if status == pytest.ExitCode.INTERRUPTED else int(status)

@@ -7,7 +7,7 @@ itself through the entry point group `pyocd.probe`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import serial
 
@@ -49,6 +49,11 @@ def configure(entry: Mapping[str, object]) -> None:
 def clock(name: str) -> Clock:
     """The emulated clock of a board. Raises ProbeError for an unknown name."""
     return Clock(registry.board(name))
+
+
+def lock_keys(entry: Mapping[str, object]) -> Sequence[str]:  # noqa: ARG001
+    """None: each process has boards of its own."""
+    return ()
 
 
 def timings(name: str) -> Timings | None:

@@ -48,6 +48,8 @@ def judge(runs: PlanRuns, strategy: Strategy) -> Verdict | None:
         xip_misses=first.xip_accesses - first.xip_hits,
         stack_peak=max(sample.stack_peak for sample in measured.samples),
         scratch_bytes=measured.scratch_bytes,
+        attempts=1 + len(runs.failed),
+        recovered=runs.failed,
     )
 
 

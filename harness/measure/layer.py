@@ -43,7 +43,8 @@ _MASKED_SECONDS = 1.0  # longest window with interrupts off: a host waits 5 s on
 class PlanRuns:
     """What one mode gave. dual is None where two buffers do not fit, rip where the output shares no
     memory. debt: None where nothing is proved of it: without rip, and where the operand is copied.
-    expected: by seed, the CRC-32 of input and of the right output, from the host."""
+    expected: by seed, the CRC-32 of input and of the right output, from the host. failed: attempts
+    before this one, in words; nothing of them is in here."""
 
     mode: Mode
     rip: Measurement | None
@@ -52,6 +53,7 @@ class PlanRuns:
     dual_plan: Plan
     debt: DebtProof | None
     expected: dict[int, tuple[int, int]]
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

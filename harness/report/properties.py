@@ -35,6 +35,8 @@ def properties(verdict: Verdict) -> list[tuple[str, str]]:
         "seeds": " ".join(str(seed) for seed in v.seeds),
         "verdict": "pass" if v.ok else "fail",
         "failures": "; ".join(v.failures),
+        "attempts": v.attempts,
+        "recovered": "; ".join(v.recovered),
         "unique_id": p.unique_id,
         "clk_sys_hz": p.clk_sys_hz,
         "elf_hash": p.elf_hash,

@@ -36,6 +36,13 @@ def table(verdicts: Sequence[Verdict]) -> str:
         text += (
             "\na..b: cycles by the optimistic and the conservative model of a core without a table"
         )
+    retried = {
+        f"\n{printable(v.layer)} on {printable(v.provenance.board)}: measured anew, attempt "
+        f"{v.attempts}; before, {printable('; '.join(v.recovered))}": None
+        for v in verdicts
+        if v.recovered
+    }
+    text += "".join(retried)
     if any(verdict.interrupts_on for verdict in verdicts):
         text += (
             "\n* a window over 1 s: the USB interrupt stayed on, its counted cycles are taken off"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from harness.boards.budgets import RunBudget
 from harness.boards.conversation import Conversation
 from harness.boards.deadline import Deadline
 from harness.boards.port import Port
@@ -159,8 +160,11 @@ def listen(
     return device, clock
 
 
+BUDGET = RunBudget(case=60.0, op=60.0, total=60.0)  # the whole deadline is the one that counts
+
+
 def _run(conversation: Conversation, deadline: Deadline) -> Run:
-    return conversation.run(REQUEST, OPS, deadline, _verify)
+    return conversation.run(REQUEST, OPS, deadline, _verify, BUDGET)
 
 
 def _verify(verified: CaseVerified) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import serial
 
@@ -21,6 +21,11 @@ def configure(entry: Mapping[str, object]) -> None:
     backend.configure({**entry, "name": behind(name)})
     if name not in names:
         names.append(name)
+
+
+def lock_keys(entry: Mapping[str, object]) -> Sequence[str]:
+    """As if it were hardware that two processes could reach."""
+    return [f"fake {entry['probe']}"]
 
 
 def clock(name: str) -> Clock:

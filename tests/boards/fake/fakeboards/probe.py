@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
+from pyocd.core import exceptions
 from pyocd.core.plugin import Plugin
 
-from fakeboards import behind, names
+from fakeboards import behind, faults, names
 from harness.emulator import registry
+from harness.emulator.debugport import DebugPort
 from harness.emulator.probe import EmulatedProbe
+
+T = TypeVar("T")
 
 
 class FakeProbe(EmulatedProbe):
@@ -39,6 +44,14 @@ class FakeProbe(EmulatedProbe):
     @property
     def unique_id(self) -> str:
         return self._name
+
+    def _transfer(self, access: Callable[[DebugPort], T]) -> T:
+        """A transfer that fails never reaches the board."""
+        if faults.plan.fails("probe"):
+            raise exceptions.TransferError("no acknowledge: the wire is loose")
+        if faults.plan.slow_ns:
+            registry.board(behind(self._name)).advance(ns=faults.plan.slow_ns)
+        return super()._transfer(access)
 
 
 class FakeProbePlugin(Plugin):
