@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,14 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped, which --no-skips does not allow: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_served_boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Boards that the user serves now are not these tests' boards."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RIPBENCH_RUNTIME", str(tmp_path_factory.getbasetemp() / "nothing-served"))
+        yield
 
 
 @pytest.fixture(scope="session")

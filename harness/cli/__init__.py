@@ -15,6 +15,7 @@ COMMANDS = {
     "boards": "the boards of boards.yaml, and which of them are attached",
     "build": "compile the runner firmware and print where it is",
     "doctor": "test everything that a run needs, up to a board that answers",
+    "emu": "boards without hardware, each a process of its own that keeps its flash",
     "gap": "gap, debt and workspace of a convolution, or of a list of them",
     "paper": "the paper's tables, and every number that it states, beside ours",
     "selftest": "the device suite, from anywhere: all further words go to pytest",

@@ -18,7 +18,9 @@ from harness.boards import (
     load_boards,
     quarantine,
 )
+from harness.boards.backend import backend_for
 from harness.boards.lock import holder_of
+from harness.errors import HarnessError
 from harness.report import printable
 
 JSON_VERSION = 1
@@ -49,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
             printable(row["probe"]),
             printable(row["serial"] or "by unique id"),
             "in quarantine" if row["quarantine"] else "in use" if row["in_use"] else "free",
-            "yes" if row["attached"] else "no",
+            ", ".join(filter(None, ("yes" if row["attached"] else "no", str(row["status"])))),
         )
         for row in rows
     ]
@@ -74,6 +76,7 @@ def _row(entry: BoardEntry) -> dict[str, object]:
         "probe": entry.probe,
         "serial": entry.serial,
         "attached": is_attached(entry),
+        "status": _status(entry),
         "in_use": str(holder) if holder else None,
         "quarantine": str(found) if found else None,
         "where": entry.where,
@@ -87,3 +90,12 @@ def _release(entry: BoardEntry, *, as_json: bool) -> int:
     else:
         print(f"{entry.name} {'is released' if released else 'was not in quarantine'}")
     return 0
+
+
+def _status(entry: BoardEntry) -> str:
+    """What the board's backend has to say of where it is; "" for nothing, as of hardware."""
+    tell = getattr(backend_for(entry), "status", None)
+    try:
+        return "" if tell is None else str(tell(entry.name))
+    except HarnessError as error:
+        return error.message

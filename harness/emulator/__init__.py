@@ -13,6 +13,8 @@ Nobody imports this package; the rest of the bench reaches it from outside, as i
     timings(name)       the timing models of its core, None where its timing is published
     witness(name)       its Witness: what the core really did to SRAM (`witness.py`); other backends
                         need not have one
+    status(name)        where the board is, if not simply in this process
+    serve, served, power   boards as processes of their own (`ripbench emu`)
 
 `pico1-emu` and `pico2-emu` exist without being configured. The unique id of an emulated board is the
 first 8 bytes of SHA-256 of its name.
@@ -20,7 +22,12 @@ first 8 bytes of SHA-256 of its name.
 Inside: `core/` (C: instructions, bus, peripherals) with `build.py` and `machine.py`; `board.py`
 joins a machine, `usbhost.py` (with `usb_pipes`, `usb_descriptors`, `cdc`, `usbbus`) and their
 common time; `witness.py` (with `witness_records`) tells what the core did to SRAM; `registry.py`
-holds the boards of the process; `swd.py`, `debugport.py`, `apspace.py`, `memap.py`, `debugbus.py`
-and `heldcore.py` are the debug side. Time passes only inside a call that waits, as documented in
-`debugbus`, `urlhandler.protocol_emu` and `clock`.
+knows the boards of the process; `debuglink.py`, `swd.py`, `debugport.py`, `apspace.py`,
+`memap.py`, `debugbus.py` and `heldcore.py` are the debug side. Time passes only inside a call that
+waits, as documented in `debugbus`, `urlhandler.protocol_emu` and `clock`.
+
+A board can also be another process: `serve.py` (with `session`, `transfers`, `servedboard`,
+`flashfile`, `ptyport`) is that process, `remote.py`, `remotelink.py` and `remoteserial.py` (with
+`windows`) are its clients, `channel.py` and `wireerrors.py` what they say to each other, `runtime.py`
+where they meet.
 """

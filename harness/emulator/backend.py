@@ -7,17 +7,20 @@ itself through the entry point group `pyocd.probe`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import serial
 
-from harness.emulator import registry
+from harness.emulator import registry, runtime
 from harness.emulator.board import BoardOptions
 from harness.emulator.chips import CHIPS
 from harness.emulator.clock import Clock
+from harness.emulator.remote import RemoteBoard, RemoteClock, RemoteTimings, RemoteWitness
 from harness.emulator.timings import Timings
 from harness.emulator.witness import Witness
-from harness.errors import ConfigError
+from harness.errors import ConfigError, ProbeError
 
 kind = "emulated"
 
@@ -46,27 +49,78 @@ def configure(entry: Mapping[str, object]) -> None:
     registry.configure(registry.BoardEntry(name, CHIPS[chip], BoardOptions(xip_miss_cycles=miss)))
 
 
-def clock(name: str) -> Clock:
+def clock(name: str) -> Clock | RemoteClock:
     """The emulated clock of a board. Raises ProbeError for an unknown name."""
-    return Clock(registry.board(name))
+    remote = registry.served(name)
+    return Clock(registry.board(name)) if remote is None else RemoteClock(remote)
 
 
-def lock_keys(entry: Mapping[str, object]) -> Sequence[str]:  # noqa: ARG001
-    """None: each process has boards of its own."""
-    return ()
+def lock_keys(entry: Mapping[str, object]) -> Sequence[str]:
+    """Of a board that a process serves, one for the user and name; none of boards of this process,
+    for each process has its own."""
+    name = str(entry["name"])
+    return () if registry.served(name) is None else (f"served {os.getuid()} {name}",)
 
 
-def timings(name: str) -> Timings | None:
+def timings(name: str) -> Timings | RemoteTimings | None:
     """The timing models of a board's core; None where the core has a published table (the M0+). Raises
     ProbeError for an unknown name."""
+    remote = registry.served(name)
+    if remote is not None:
+        return RemoteTimings(remote) if CHIPS[remote.chip].modelled_timing else None
     board = registry.board(name)
     return Timings(board.machine) if board.chip.modelled_timing else None
 
 
-def witness(name: str) -> Witness:
+def witness(name: str) -> Witness | RemoteWitness:
     """What sees into a board. It watches nothing before it is told to. Raises ProbeError for an
     unknown name."""
-    return Witness(registry.board(name).machine)
+    remote = registry.served(name)
+    return Witness(registry.board(name).machine) if remote is None else RemoteWitness(remote)
+
+
+# ---- boards as processes of their own ----
+
+
+def status(name: str) -> str:
+    """Where a board is, if it is not simply in this process: "served by process N"."""
+    remote = registry.served(name)
+    return "" if remote is None or remote.pid is None else f"served by process {remote.pid}"
+
+
+def serve(name: str, flash: Path, *, pty: bool, announce: Callable[[str], None]) -> None:
+    """Be a configured board for other processes, until a signal ends it; see `serve.serve`."""
+    from harness.emulator import serve as server  # only a server needs it
+
+    server.serve(registry.entry(name), flash, with_pty=pty, announce=announce)
+
+
+def served() -> tuple[dict[str, object], ...]:
+    """What is served now: name, chip, pid, flash, and who has which end of it."""
+    found: list[dict[str, object]] = []
+    for name in runtime.names():
+        remote = RemoteBoard.find(name)
+        if remote is not None:
+            facts = {"name": name, "chip": remote.chip, "pid": remote.pid, "flash": remote.flash}
+            found.append({**facts, "in_use": remote.seats()})
+            remote.close()
+    return tuple(found)
+
+
+def power(name: str) -> None:
+    """Take a served board's power away and give it back: SRAM is lost, its flash is not. Raises
+    ProbeError where none of that name is served."""
+    remote = RemoteBoard.find(name)
+    if remote is None:
+        raise ProbeError(
+            f"no board {name} is served",
+            evidence={"served": ", ".join(str(facts["name"]) for facts in served()) or "none"},
+            hint="`ripbench emu serve` makes one a process of its own; others have no power to cut",
+        )
+    try:
+        remote.power()
+    finally:
+        remote.close()
 
 
 def _text(entry: Mapping[str, object], key: str) -> str:

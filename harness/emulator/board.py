@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from mmap import mmap
 
 from harness.emulator.chips import CHIPS
 from harness.emulator.machine import Counter, Machine, Stop, UsbEvent
@@ -46,7 +47,8 @@ def unique_id_of(name: str) -> bytes:
 
 
 class EmulatedBoard:
-    """A powered board. Raises ConfigError for a chip that the core does not know."""
+    """A powered board. flash: memory that holds the flash, instead of an erased one of its own. Raises
+    ConfigError for a chip that the core does not know."""
 
     def __init__(
         self,
@@ -54,6 +56,7 @@ class EmulatedBoard:
         chip: str,
         unique_id: bytes | None = None,
         options: BoardOptions | None = None,
+        flash: bytearray | mmap | None = None,
     ) -> None:
         if chip not in CHIPS:
             raise ConfigError(
@@ -65,6 +68,8 @@ class EmulatedBoard:
         self.unique_id = unique_id or unique_id_of(name)
         self.options = options or BoardOptions()
         self.machine = Machine(chip, self.chip.flash_bytes)
+        if flash is not None:
+            self.machine.lend_flash(flash)
         self.machine.set_unique_id(self.unique_id)
         self.machine.set_switch("xip_miss_cycles", self.options.xip_miss_cycles)
         self.machine.stop_on_usb(True)

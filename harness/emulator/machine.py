@@ -11,6 +11,7 @@ import ctypes
 from ctypes import POINTER, byref, c_char_p, c_int, c_uint8, c_uint32, c_uint64, c_void_p
 from enum import IntEnum, IntFlag
 from functools import cache
+from mmap import mmap
 
 from harness.emulator import build
 from harness.emulator.witness_records import WINDOW, WRITER, WindowRecord
@@ -74,6 +75,7 @@ _PROTOTYPES: dict[str, tuple[object, list[object]]] = {
     "emu_last_fault": (c_char_p, [_MACHINE]),
     "emu_set_unique_id": (None, [_MACHINE, c_char_p]),
     "emu_set_switch": (None, [_MACHINE, c_char_p, c_uint32]),
+    "emu_lend_flash": (None, [_MACHINE, c_void_p]),
     "emu_flash": (_BYTES, [_MACHINE]),
     "emu_sram": (_BYTES, [_MACHINE]),
     "emu_rom": (_BYTES, [_MACHINE]),
@@ -198,6 +200,16 @@ class Machine:
     def rom(self) -> memoryview:
         """As `flash`."""
         return self._memory(self._core.emu_rom(self._handle), ROM_BYTES[self._chip])
+
+    def lend_flash(self, memory: bytearray | mmap) -> None:
+        """From now on the flash is this memory, with what it holds: a mapped file keeps every byte
+        that is programmed or erased. Raises ValueError for another size than the flash has."""
+        if len(memory) != self._flash_bytes:
+            raise ValueError(f"a flash of {self._flash_bytes} bytes, not {len(memory)}")
+        self._lent = (c_uint8 * self._flash_bytes).from_buffer(
+            memory
+        )  # kept: the core writes there
+        self._core.emu_lend_flash(self._handle, ctypes.addressof(self._lent))
 
     def load_flash(self, offset: int, data: bytes) -> None:
         """Put bytes into the flash, as if they had been there at power-on."""

@@ -11,7 +11,6 @@ module before it would find it half loaded.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -22,12 +21,8 @@ from pyocd.core.plugin import Plugin
 from pyocd.probe.debug_probe import DebugProbe
 
 from harness.emulator import registry
-from harness.emulator.board import NS_PER_SECOND, EmulatedBoard
-from harness.emulator.debugbus import DebugBus
-from harness.emulator.debugport import DebugPort
-from harness.emulator.heldcore import HeldCore
+from harness.emulator.debuglink import DebugLink, InUse, Silent
 from harness.emulator.memap import Fault
-from harness.emulator.swd import SerialWire, WireState
 from harness.errors import ProbeError
 
 T = TypeVar("T")
@@ -59,9 +54,7 @@ class EmulatedProbe(DebugProbe):  # type: ignore[misc]
     def __init__(self, entry: registry.BoardEntry) -> None:
         super().__init__()
         self._entry = entry
-        self._board: EmulatedBoard | None = None
-        self._wire = SerialWire()
-        self._ports: dict[int, DebugPort] = {}
+        self._link: DebugLink | None = None
         self._protocol: DebugProbe.Protocol | None = None
 
     # ---- who it is ----
@@ -107,30 +100,21 @@ class EmulatedProbe(DebugProbe):  # type: ignore[misc]
 
     @property
     def is_open(self) -> bool:
-        return self._board is not None
+        return self._link is not None
 
     def open(self) -> None:
-        """Raises BoardInUse while another probe of this process has the board."""
-        board = registry.board(self._entry.name)
-        if board.debugger:
+        """Raises BoardInUse while somebody else has the board."""
+        try:
+            self._link = registry.debug_link(self._entry.name)
+        except InUse as held:
             raise BoardInUse(
-                f"{board.name} already has a debugger",
-                evidence={"held by": board.debugger},
-                hint="close that session first; a board has one debug port",
-            )
-        board.debugger = (
-            f"the pyOCD session that thread {threading.current_thread().name!r} opened at "
-            f"{board.now_ns / NS_PER_SECOND:.6f} s of emulated time"
-        )
-        self._ports = _debug_ports(board)
-        self._wire = SerialWire()
-        self._board = board
+                held.message, cause=held.cause, evidence=held.evidence, hint=held.hint
+            ) from held
 
     def close(self) -> None:
-        if self._board is not None:
-            self._board.debugger = ""
-        self._board = None
-        self._ports = {}
+        if self._link is not None:
+            self._link.close()
+        self._link = None
 
     def connect(self, protocol: DebugProbe.Protocol | None = None) -> None:  # noqa: ARG002
         self._protocol = DebugProbe.Protocol.SWD
@@ -142,7 +126,7 @@ class EmulatedProbe(DebugProbe):  # type: ignore[misc]
         """The wire has no speed: what an access costs is fixed in debugbus."""
 
     def swj_sequence(self, length: int, bits: int) -> None:
-        self._wire.drive(length, bits)
+        self._opened().drive(length, bits)
 
     def swd_sequence(
         self, sequences: Sequence[tuple[int] | tuple[int, int]]
@@ -151,7 +135,7 @@ class EmulatedProbe(DebugProbe):  # type: ignore[misc]
         answers = []
         for sequence in sequences:
             if len(sequence) == 2:
-                self._wire.drive(*sequence)
+                self._opened().drive(*sequence)
             else:
                 answers.append(bytes((sequence[0] + 7) // 8))
         return 0, answers
@@ -164,79 +148,56 @@ class EmulatedProbe(DebugProbe):  # type: ignore[misc]
         self._opened().hold_in_reset(asserted)
 
     def is_reset_asserted(self) -> bool:
-        return self._opened().held_in_reset
+        return self._opened().held_in_reset()
 
     def flush(self) -> None:
-        """Nothing is queued."""
+        _acknowledged(self._opened().flush)
 
-    # ---- registers: transfers happen at once, a deferred read only hands its value over later ----
+    # ---- registers: a deferred read hands its value over later ----
 
     def read_dp(self, addr: int, now: bool = True) -> int | Callable[[], int]:
-        value = self._transfer(lambda port: port.read_dp(addr & 0xC))
-        return value if now else lambda: value
+        return self._read(lambda link: link.read_dp(addr & 0xC), now)
 
     def write_dp(self, addr: int, data: int) -> None:
-        self._transfer(lambda port: port.write_dp(addr & 0xC, data))
+        self._write(lambda link: link.write_dp(addr & 0xC, data))
 
     def read_ap(self, addr: int, now: bool = True) -> int | Callable[[], int]:
-        value = self._transfer(lambda port: port.read_ap(addr))
-        return value if now else lambda: value
+        return self._read(lambda link: link.read_ap(addr), now)
 
     def write_ap(self, addr: int, data: int) -> None:
-        self._transfer(lambda port: port.write_ap(addr, data))
+        self._write(lambda link: link.write_ap(addr, data))
 
     def read_ap_multiple(
         self, addr: int, count: int = 1, now: bool = True
     ) -> Sequence[int] | Callable[[], Sequence[int]]:
-        values = self._transfer(lambda port: port.read_ap_block(addr, count))
-        return values if now else lambda: values
+        return self._read(lambda link: link.read_ap_block(addr, count), now)
 
     def write_ap_multiple(self, addr: int, values: Sequence[int]) -> None:
-        self._transfer(lambda port: port.write_ap_block(addr, values))
+        self._write(lambda link: link.write_ap_block(addr, values))
 
-    def _transfer(self, access: Callable[[DebugPort], T]) -> T:
-        self._opened()
-        port = self._listening_port()
-        if port is None:
-            raise exceptions.TransferError(f"no acknowledge on SWD: {self._why_silent()}")
-        try:
-            return access(port)
-        except Fault as fault:
-            raise exceptions.TransferFaultError(str(fault)) from fault
+    def _read(self, ask: Callable[[DebugLink], Callable[[], T]], now: bool) -> T | Callable[[], T]:
+        link = self._opened()
+        value = _acknowledged(lambda: ask(link))
+        return _acknowledged(value) if now else lambda: _acknowledged(value)
 
-    def _listening_port(self) -> DebugPort | None:
-        """The port that answers: the selected one, or the only one there is. Answers of several
-        at once are none."""
-        wire = self._wire
-        if not wire.everybody:
-            return None if wire.selected is None else self._ports.get(wire.selected)
-        if self._entry.chip.rescue_targetsel is not None or len(self._ports) > 1:
-            return None
-        return next(iter(self._ports.values()))
+    def _write(self, give: Callable[[DebugLink], None]) -> None:
+        link = self._opened()
+        _acknowledged(lambda: give(link))
 
-    def _why_silent(self) -> str:
-        if self._wire.state is not WireState.SWD:
-            return "the debug ports are dormant"
-        if self._wire.selected is None:
-            return "no debug port was selected since the last line reset"
-        if self._wire.selected == self._entry.chip.rescue_targetsel:
-            return "the rescue debug port is not emulated"
-        return f"no debug port has TARGETSEL {self._wire.selected:#010x}"
-
-    def _opened(self) -> EmulatedBoard:
-        if self._board is None:
+    def _opened(self) -> DebugLink:
+        if self._link is None:
             raise exceptions.ProbeError(f"probe {self.unique_id} is not open")
-        return self._board
+        return self._link
 
 
-def _debug_ports(board: EmulatedBoard) -> dict[int, DebugPort]:
-    """The ports of a board by their TARGETSEL: core 0's, and core 1's where it has one of its own."""
-    bus = DebugBus(board)
-    chip = board.chip
-    return {
-        targetsel: DebugPort(chip, targetsel, HeldCore(bus) if core else bus)
-        for core, targetsel in enumerate(chip.targetsel)
-    }
+def _acknowledged(transfer: Callable[[], T]) -> T:
+    """The wire's acknowledges as pyOCD's errors."""
+    try:
+        return transfer()
+    except Silent as silent:
+        raise exceptions.TransferError(str(silent)) from silent
+    except Fault as fault:
+        raise exceptions.TransferFaultError(str(fault)) from fault
 
 
 class EmulatedProbePlugin(Plugin):  # type: ignore[misc]

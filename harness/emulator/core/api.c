@@ -78,12 +78,22 @@ void emu_free(machine *m)
         chip_free(m->chip);
     witness_free(m);
     free(m->rom);
-    free(m->flash);
+    if (!m->flash_is_lent)
+        free(m->flash);
     free(m->sram);
     free(m->rom_code);
     free(m->flash_code);
     free(m->sram_code);
     free(m);
+}
+
+void emu_lend_flash(machine *m, uint8_t *bytes)
+{
+    if (!m->flash_is_lent)
+        free(m->flash);
+    m->flash = bytes;
+    m->flash_is_lent = true;
+    emu_memory_changed(m, XIP_BASE, m->flash_bytes);
 }
 
 /* What power-on and system reset have in common. The processor reads SP and PC from the ROM. */

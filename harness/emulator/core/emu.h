@@ -50,6 +50,9 @@ const char *emu_last_fault(const machine *);      /* cause, address, pc, cycle o
 void emu_set_unique_id(machine *, const uint8_t id[8]);     /* what the flash answers to 4Bh */
 void emu_set_switch(machine *, const char *name, uint32_t v);/* named options, see emulator docs */
 
+/* From now on the flash is `bytes`, the caller's for as long as the machine lives: a mapped file, say. */
+void emu_lend_flash(machine *, uint8_t *bytes);
+
 /* Raw memories, for loading and for fault injection; call emu_memory_changed afterwards. */
 uint8_t *emu_flash(machine *);
 uint8_t *emu_sram(machine *);

@@ -112,6 +112,7 @@ struct machine {
        straight-line execution leaves the memory */
     uint8_t *rom, *flash, *sram;
     uint32_t flash_bytes;                      /* a power of two */
+    bool flash_is_lent;                        /* the caller's memory, not ours to free */
     decoded *rom_code, *flash_code, *sram_code, step_code[4];
     uint8_t sram_has_code[MAX_SRAM_BYTES >> 8];    /* 256-byte blocks with decoded instructions */
 

@@ -13,6 +13,8 @@ at any call after it went away. FirmwareFault and ConfigError of the board pass 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +23,7 @@ from serial import serialutil
 from harness.emulator import registry
 from harness.emulator.board import NS_PER_SECOND, EmulatedBoard
 from harness.emulator.cdc import CdcPort, LineRequest
+from harness.emulator.remoteserial import RemoteSerial
 from harness.errors import ProbeError
 
 OPEN_RETRY_NS = 10_000_000
@@ -84,15 +87,12 @@ class Serial(serialutil.SerialBase):
         if not port.gone and board.fault is None:
             request = port.request_line_state(False, False)
             board.host.wake(board.now_ns)
-            board.advance_until(lambda: request.done)
+            self._advance(board, port, lambda: request.done, None)
         port.rx.clear()
 
     def _find_board(self) -> EmulatedBoard:
-        parts = urlsplit(str(self.port))
-        if parts.scheme != "emu" or not parts.netloc or parts.path or parts.query:
-            raise serialutil.SerialException(f"expected emu://BOARD, not {self.port!r}")
         try:
-            return registry.board(parts.netloc)
+            return registry.board(_board_name(str(self.port)))
         except ProbeError as unknown:
             raise serialutil.SerialException(str(unknown)) from unknown
 
@@ -228,13 +228,39 @@ class Serial(serialutil.SerialBase):
         """Let the board run until the condition holds; False after `patience_ns` (None: never)."""
         board, port = self._present()
         deadline = None if patience_ns is None else board.now_ns + patience_ns
-        held = board.advance_until(lambda: condition() or bool(port.gone), deadline)
+        held = self._advance(board, port, condition, deadline)
         self._present()
         if not held and deadline is None:
             raise serialutil.SerialException(
                 f"nothing will ever come: the core of {board.name} is {board.standing}"
             )
         return held
+
+    def _advance(
+        self,
+        board: EmulatedBoard,
+        port: CdcPort,
+        condition: Callable[[], bool],
+        deadline_ns: int | None,
+    ) -> bool:
+        """As `EmulatedBoard.advance_until`, also to the port's end."""
+        return board.advance_until(lambda: condition() or bool(port.gone), deadline_ns)
+
+
+def serial_class_for_url(url: str) -> tuple[str, Callable[..., serialutil.SerialBase]]:
+    """Asked by pyserial: what opens this port. A board that is served has its port there."""
+    with suppress(serialutil.SerialException):  # a URL that is none is told of at its opening
+        remote = registry.served(_board_name(url))
+        if remote is not None:
+            return url, partial(RemoteSerial, remote)
+    return url, Serial
+
+
+def _board_name(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme != "emu" or not parts.netloc or parts.path or parts.query:
+        raise serialutil.SerialException(f"expected emu://BOARD, not {url!r}")
+    return parts.netloc
 
 
 def _ns(seconds: float | None) -> int | None:
