@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import harness
+from harness.cli import COMMANDS, main
 
 ROOT = Path(harness.__file__).parent
 _EXECUTE = {"eval", "exec", "compile", "__import__"}
@@ -23,8 +24,8 @@ _OF_YAML = {
 # Where code is loaded at all, and what makes it ours: names of a constant, installed entry points, a
 # library that test_hygiene_files.py has checked.
 _LOADS = {
-    "import_module": {"cli/__init__.py"},
-    "entry_points": {"boards/backend.py"},
+    "import_module": {"cli/__init__.py", "cli/paper.py"},
+    "entry_points": {"boards/backend.py", "cli/emu.py"},
     "CDLL": {"emulator/machine.py"},
 }
 
@@ -98,13 +99,19 @@ def test_code_is_loaded_in_one_place_each(word: str) -> None:
 
 def test_sub_commands_are_a_fixed_list() -> None:
     """The name that is imported is a key of COMMANDS, by the parser's own choice."""
-    from harness.cli import COMMANDS, main
-
     for word in ("os", "..boards.board", "__init__", "boards.x"):
         with pytest.raises(SystemExit) as caught:
             main([word])
         assert caught.value.code == 2
-    assert {path.stem for path in (ROOT / "cli").glob("*.py")} - {"__init__"} == set(COMMANDS)
+    assert set(COMMANDS) <= {path.stem for path in (ROOT / "cli").glob("*.py")}
+
+
+@pytest.mark.parametrize("word", ["os", "ledger.x", "..boards.board", "printed"])
+def test_tables_are_a_fixed_list(word: str) -> None:
+    """`ripbench paper WORD` imports a module by that word, by the parser's own choice."""
+    with pytest.raises(SystemExit) as caught:
+        main(["paper", word])
+    assert caught.value.code == 2
 
 
 SAMPLES = {

@@ -11,7 +11,7 @@ from pyocd.core.plugin import Plugin
 
 from fakeboards import behind, faults, names
 from harness.emulator import registry
-from harness.emulator.debugport import DebugPort
+from harness.emulator.debuglink import DebugLink
 from harness.emulator.probe import EmulatedProbe
 
 T = TypeVar("T")
@@ -45,13 +45,20 @@ class FakeProbe(EmulatedProbe):
     def unique_id(self) -> str:
         return self._name
 
-    def _transfer(self, access: Callable[[DebugPort], T]) -> T:
+    def _read(self, ask: Callable[[DebugLink], Callable[[], T]], now: bool) -> T | Callable[[], T]:
+        self._on_the_wire()
+        return super()._read(ask, now)
+
+    def _write(self, give: Callable[[DebugLink], None]) -> None:
+        self._on_the_wire()
+        super()._write(give)
+
+    def _on_the_wire(self) -> None:
         """A transfer that fails never reaches the board."""
         if faults.plan.fails("probe"):
             raise exceptions.TransferError("no acknowledge: the wire is loose")
         if faults.plan.slow_ns:
             registry.board(behind(self._name)).advance(ns=faults.plan.slow_ns)
-        return super()._transfer(access)
 
 
 class FakeProbePlugin(Plugin):
