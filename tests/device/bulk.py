@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 from harness.boards import Board
 from harness.build import RunnerImage
 from harness.case import Case, Pack, build_pack
+from harness.network import Layer
 from harness.schema.records import RunResult
 
 A_PACK = 1000
-_MOST_BYTES = 1 << 20  # of constants in a pack, so that it fits the flash of either board
+_MOST_BYTES = 600 << 10  # of records and constants in a pack, so that it fits where it has to
+_RECORDS = 300  # of a case: its entry, op and tensors
 
 
 def packs(cases: Sequence[Case]) -> Iterator[Pack]:
@@ -20,9 +22,7 @@ def packs(cases: Sequence[Case]) -> Iterator[Pack]:
     part: list[Case] = []
     size = 0
     for case in cases:
-        weight = case.plan.layer.macs // max(
-            1, case.plan.layer.output.pixels
-        )  # at most its weights
+        weight = _bytes(case.plan.layer)
         if part and (len(part) == A_PACK or size + weight > _MOST_BYTES):
             yield build_pack(part)
             part, size = [], 0
@@ -30,6 +30,11 @@ def packs(cases: Sequence[Case]) -> Iterator[Pack]:
         size += weight
     if part:
         yield build_pack(part)
+
+
+def _bytes(layer: Layer) -> int:
+    """Of a case in a pack, about and at most: weights, 12 bytes of quantisation a channel, tables."""
+    return _RECORDS + layer.macs // layer.output.pixels + 12 * layer.output.c + 1024
 
 
 def run_all(
