@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BOARD ?= pico1-emu
 SEED ?= 1
+TWO := -n 2 --dist loadfile
 EVERY_WAY := --layout all --traversal all --strategy rip
 DEMO_LAYERS := first\#mcunet-in0.0,first\#mcunet-in0.3,first\#mcunet-in0.5
 
@@ -17,14 +18,14 @@ demo: compilers $(STAMP)
 
 # Linters, all tests that need nothing beyond README's tools, and the quick layers on both emulated boards.
 test: compilers lint
-	$(BIN)/pytest tests -q -m "not extra"
+	$(BIN)/pytest tests -q $(TWO) -m "not extra"
 	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu -m "not slow"
 	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu --layers first\#odd-3x3 $(EVERY_WAY)
 
 # The same with nothing left out: clang, Unicorn, rp2040js, a wheel, the slow layers, every execution of
 # each, all of the operators' layers. A skip is a failure.
 test-all: compilers lint extras
-	$(BIN)/pytest tests -q --no-skips
+	$(BIN)/pytest tests -q $(TWO) --no-skips
 	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu --input placed,copy
 	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu $(EVERY_WAY)
 
