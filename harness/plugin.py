@@ -81,6 +81,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="use a board although it is in quarantine, and put none there",
     )
+    group.addoption("--faults", metavar="SPEC", help="what goes wrong by plan (docs/faults.md)")
     group.addoption("--nonce", metavar="HEX", help="replay with this nonce instead of a random one")
 
 
@@ -149,11 +150,15 @@ def bench(ripbench_board: str, pytestconfig: pytest.Config) -> Iterator[Bench]:
     """The bench of a board: `bench.run(layer, plan=...)`, `bench.prove(layer, plan=...)`."""
     from harness.bench import Bench
     from harness.boards import find_board, load_boards
+    from harness.boards.config import with_faults
     from harness.selection import bench_options
 
     benches = pytestconfig.stash[_BENCHES]
     if ripbench_board not in benches:
         entry = find_board(ripbench_board, load_boards(_boards_file(pytestconfig)))
+        faults = pytestconfig.getoption("--faults")
+        if faults:
+            entry = with_faults(entry, faults)
         benches[ripbench_board] = Bench(
             entry,
             bench_options(pytestconfig.option),

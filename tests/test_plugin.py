@@ -172,3 +172,13 @@ def test_the_plugin_is_light(tmp_path: Path) -> None:
     )
     done = _pytest(tmp_path)
     assert done.returncode == 0, done.stdout
+
+
+def test_faults_by_plan(tmp_path: Path) -> None:
+    (tmp_path / "test_own.py").write_text(OWN_TEST)
+    done = _pytest(tmp_path, "--faults", "hello-protocol,value=9", "--no-recovery")
+    assert done.returncode == 1
+    assert "ProtocolError: the firmware speaks protocol 9" in done.stdout
+    done = _pytest(tmp_path, "--faults", "usb-deef")
+    assert "--faults, fault 1: unknown fault 'usb-deef'" in done.stdout
+    assert "did you mean 'usb-deaf'?" in done.stdout

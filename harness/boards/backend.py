@@ -76,7 +76,11 @@ class Silicon:
     kind = "board"
 
     def configure(self, entry: Mapping[str, object]) -> None:
-        pass
+        if entry.get("faults"):
+            raise ConfigError(
+                f"{entry.get('where')}: real boards take no plan of faults",
+                hint="only a board whose probe is `emu:NAME` does wrong by plan",
+            )
 
     def clock(self, name: str) -> Clock:  # noqa: ARG002 - one clock for all of them
         return WallClock()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from harness import resources, strictyaml
@@ -15,7 +15,8 @@ from harness.strictyaml import Node, nearest
 
 CHIPS = ("rp2040", "rp2350")
 FLASH_BYTES = {"rp2040": 2 << 20, "rp2350": 4 << 20}  # of a Pico 1 and a Pico 2
-_KEYS = ("chip", "probe", "serial", "clock_hz", "xip_miss_cycles")
+_KEYS = ("chip", "probe", "serial", "clock_hz", "xip_miss_cycles", "faults")
+Setting = int | float | str
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,29}[a-z0-9])?")
 _PROBE = re.compile(r"[a-z0-9_]+:[A-Za-z0-9._-]+")
 _MAX_HZ = 300_000_000
@@ -26,7 +27,9 @@ _MAX_MISS_CYCLES = 10_000
 class BoardEntry:
     """One board. probe: kind and id as `pyocd list` shows it, `cmsisdap:E66...`. serial: a pyserial
     URL, or None to find the port by the board's unique id. xip_miss_cycles: clk_sys cycles that a
-    line of the XIP cache takes, where it is known. where: file and line, for messages."""
+    line of the XIP cache takes, where it is known. where: file and line, for messages. faults: what a
+    board does wrong by plan, each fault as pairs of key and value, `where` among them; the backend
+    knows what they mean (docs/faults.md)."""
 
     name: str
     chip: str
@@ -35,6 +38,7 @@ class BoardEntry:
     clock_hz: int
     xip_miss_cycles: int | None
     where: str
+    faults: tuple[tuple[tuple[str, Setting], ...], ...] = ()
 
     def as_mapping(self) -> Mapping[str, object]:
         """What a backend is configured with."""
@@ -121,4 +125,42 @@ def _entry(name: str, node: Node) -> BoardEntry:
         clock_hz=entry["clock_hz"].integer(1_000_000, _MAX_HZ),
         xip_miss_cycles=miss.integer(0, _MAX_MISS_CYCLES) if miss else None,
         where=node.where,
+        faults=tuple(_fault(f) for f in entry["faults"].sequence()) if "faults" in entry else (),
     )
+
+
+def _fault(node: Node) -> tuple[tuple[str, Setting], ...]:
+    """Its keys and values as they are, and where it stands."""
+    settings = node.mapping(needed=("kind",))
+    if "where" in settings:
+        raise settings["where"].fail("a fault has no setting 'where'")
+    pairs = [(key, _scalar(settings[key].text())) for key in settings]
+    return (("where", node.where), *pairs)
+
+
+def with_faults(entry: BoardEntry, spec: str) -> BoardEntry:
+    """The board with the faults of an option: `probe-nak,at=100;serial-flip,p=0.01,seed=7`. They come
+    after those of boards.yaml. Errors: ConfigError for a spec that cannot be read."""
+    faults = []
+    for number, part in enumerate(spec.split(";"), 1):
+        kind, *settings = (word.strip() for word in part.split(","))
+        pairs: list[tuple[str, Setting]] = [("where", f"--faults, fault {number}"), ("kind", kind)]
+        for setting in settings:
+            key, equals, value = setting.partition("=")
+            if not equals:
+                raise ConfigError(
+                    f"--faults, fault {number}: {setting!r} is not KEY=VALUE",
+                    hint="for example probe-nak,at=100;serial-flip,p=0.01,seed=7",
+                )
+            pairs.append((key.strip(), _scalar(value.strip())))
+        faults.append(tuple(pairs))
+    return replace(entry, faults=(*entry.faults, *faults))
+
+
+def _scalar(text: str) -> Setting:
+    for kind in (lambda t: int(t.replace("_", ""), 0), float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -35,6 +35,7 @@ from harness.wire import Frame, Link
 
 _R = TypeVar("_R", bound=Record)
 _LOG_LINES = 50
+_OTHER = "another firmware than this harness's; run again with --reflash"
 _FLASH_REFUSALS = {
     Refusal.PACK_MAGIC,
     Refusal.PACK_HEADER_CRC,
@@ -53,6 +54,7 @@ class Conversation:
         self._port = port
         self._link = Link(nonce)
         self._frames: list[Frame] = []
+        self._unfinished = bytearray()
         self.log: list[str] = []
 
     def close(self) -> None:
@@ -87,7 +89,7 @@ class Conversation:
             result = self._expect(FrameType.RESULT, RunResult, limit)
             if result.repeat != repeat:
                 raise ProtocolError(
-                    f"the result of repeat {result.repeat} came for repeat {repeat}"
+                    f"the result of repeat {result.repeat} came for repeat {repeat}", hint=_OTHER
                 )
             results.append(result)
         return Run(request, verified, tuple(ops), tuple(results))
@@ -97,7 +99,9 @@ class Conversation:
         limit = deadline.part(seconds, f"op {index} of repeat {repeat}")
         op = self._expect(FrameType.OP, OpResult, limit)
         if (op.repeat, op.op_index) != (repeat, index):
-            raise ProtocolError(f"op {op.op_index} of repeat {op.repeat} came out of turn")
+            raise ProtocolError(
+                f"op {op.op_index} of repeat {op.repeat} came out of turn", hint=_OTHER
+            )
         return op
 
     def read(self, offset: int, length: int, deadline: Deadline) -> bytes:
@@ -114,6 +118,7 @@ class Conversation:
                         "due": f"{due} bytes at {at}",
                         "came": f"{len(payload)} bytes, {payload[: len(header)].hex(' ')} first",
                     },
+                    hint=_OTHER,
                 )
             data += payload[len(header) :]
             if len(data) == length:
@@ -124,7 +129,9 @@ class Conversation:
         try:
             return record.unpack(frame.payload)
         except ValueError as error:
-            raise ProtocolError(f"a {kind.name} frame of another size", cause=str(error)) from error
+            raise ProtocolError(
+                f"a {kind.name} frame of another size", cause=str(error), hint=_OTHER
+            ) from error
 
     def _next(self, kind: FrameType, deadline: Deadline) -> Frame:
         """The next frame, which must be of this kind; LOG frames in between are kept."""
@@ -135,13 +142,30 @@ class Conversation:
                     return frame
                 self._not_due(frame, kind)
             if deadline.over:
-                passed = deadline.passed
-                raise DeadlineError(
-                    f"no {kind.name} frame within {passed.seconds:.3g} s of the board's time",
-                    evidence={"stage": passed.stage, "log": self.log[-3:] or "empty"},
-                    hint=budgets.HINTS.get(passed.stage, budgets.OP_HINT),
-                )
-            self._frames.extend(self._link.feed(self._port.read(deadline)))
+                raise self._silence(kind, deadline.passed)
+            data = self._port.read(deadline)
+            self._unfinished += data
+            self._frames.extend(self._link.feed(data))
+            del self._unfinished[: self._unfinished.rfind(0) + 1]
+
+    def _silence(self, due: FrameType, passed: Deadline) -> DeadlineError:
+        """What came instead of the frame is the cause, as far as it can be known from here."""
+        evidence: dict[str, object] = {"stage": passed.stage, "log": self.log[-3:] or "empty"}
+        cause = "nothing came from the board"
+        hint = budgets.HINTS.get(passed.stage, budgets.OP_HINT)
+        if self._unfinished:
+            cause = f"a frame began and did not end: {len(self._unfinished)} bytes of it came"
+            evidence["first bytes"] = self._unfinished[:32].hex(" ")
+        elif due is FrameType.HELLO and self._link.passed_over:
+            came = ", ".join(f"{count} {what}" for what, count in self._link.passed_over.items())
+            cause = f"other things came than HELLO: {came}"
+            hint = "a loose cable, or another program at the other end of this port"
+        return DeadlineError(
+            f"no {due.name} frame within {passed.seconds:.3g} s of the board's time",
+            cause=cause,
+            evidence=evidence,
+            hint=hint,
+        )
 
     def _not_due(self, frame: Frame, due: FrameType) -> None:
         if frame.type == FrameType.LOG:
@@ -149,11 +173,15 @@ class Conversation:
             self.log.append("".join(c if c.isprintable() else "?" for c in text))
             del self.log[:-_LOG_LINES]
         elif frame.type == FrameType.FAULT:
-            raise FirmwareFault("the firmware reports a fault")
+            raise FirmwareFault(
+                "the firmware reports a fault", hint="the probe could not say more; run it again"
+            )
         elif frame.type == FrameType.REFUSED:
             _refuse(frame)
         else:
-            raise ProtocolError(f"frame type {frame.type:#04x} came where {due.name} was due")
+            raise ProtocolError(
+                f"frame type {frame.type:#04x} came where {due.name} was due", hint=_OTHER
+            )
 
 
 def _refuse(frame: Frame) -> NoReturn:
@@ -161,7 +189,7 @@ def _refuse(frame: Frame) -> NoReturn:
         refused = Refused.unpack(frame.payload)
         reason = Refusal(refused.reason)
     except ValueError as error:
-        raise ProtocolError("a refusal that nobody knows", cause=str(error)) from error
+        raise ProtocolError("a refusal that nobody knows", cause=str(error), hint=_OTHER) from error
     kind: type[HarnessError] = ProtocolError
     if reason in _FLASH_REFUSALS:
         kind = FlashError
@@ -176,5 +204,5 @@ def _refuse(frame: Frame) -> NoReturn:
         },
         hint="flash changed behind the firmware's back; run again with --reflash"
         if kind is FlashError
-        else "",
+        else _OTHER,
     )

@@ -23,7 +23,9 @@ def check_hello(
     FlashError (the flash does not hold what was written)."""
     if hello.protocol != PROTOCOL_VERSION:
         raise ProtocolError(
-            f"the firmware speaks protocol {hello.protocol}, the harness {PROTOCOL_VERSION}"
+            f"the firmware speaks protocol {hello.protocol}, the harness {PROTOCOL_VERSION}",
+            cause="the program on the board is of another version of ripbench",
+            hint=_STALE,
         )
     if hello.board != entry.name or hello.unique_id != unique_id:
         raise EnumerationError(
@@ -33,6 +35,7 @@ def check_hello(
                 "board by the port": f"{hello.board!r} {hello.unique_id.hex()}",
                 "board by the probe": f"{entry.name!r} {unique_id.hex()}",
             },
+            hint="check which cable goes where, and `probe` and `serial` in boards.yaml",
         )
     if abs(hello.clk_sys_hz - entry.clock_hz) > entry.clock_hz * _CLOCK_TOLERANCE:
         raise ConfigError(
@@ -59,6 +62,7 @@ def check_case(
                 "asked": f"case {index}, seed {seed}",
                 "answered": f"case {verified.case_index}, seed {verified.seed}",
             },
+            hint="two programs talk to this board; run `ripbench doctor`",
         )
     entry = pack.entries[index]
     _same("image CRC", image.crc, verified.image_crc)

@@ -14,6 +14,7 @@ from harness.schema.records import Hello, OpResult, RunRequest, RunResult
 
 _MICROSECONDS_AN_OP = 5  # a window's ends are read one after the other, its overhead is taken off
 _CLOCK_TOLERANCE = 0.01  # of the measured clk_sys against the timer
+_WILD = "its frames arrived whole: firmware that went wild, or another program's"
 
 
 def check_numbers(run: Run, hello: Hello, seconds: float) -> None:
@@ -47,6 +48,7 @@ def _check_cycles(ops: tuple[OpResult, ...], result: RunResult, clk_sys_hz: int)
         "cycles",
         cycles + interrupts,
         f"about {by_timer:.0f}, which {result.microseconds} us of the timer are",
+        cause="the timer stands still or runs at another rate, or a number was corrupted",
     )
 
 
@@ -86,11 +88,11 @@ def _check_interrupts(request: RunRequest, result: RunResult) -> None:
         _demand(taken == (0, 0), "interrupts and their cycles", taken, "none: they were masked")
 
 
-def _demand(holds: bool, what: str, stated: object, possible: str) -> None:
+def _demand(holds: bool, what: str, stated: object, possible: str, cause: str = _WILD) -> None:
     if not holds:
         raise ProtocolError(
             f"the board states {what} that cannot be",
-            cause="its frames arrived whole: firmware that went wild, or another program's",
+            cause=cause,
             evidence={"stated": stated, "possible": possible},
             hint="nothing of this run counts; run again with --reflash",
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.boards.faults import describe
 from harness.boards.probe import Probe
 from harness.build import RunnerImage
+from harness.build.image import FLASH_BASE
 from harness.case import Pack
 from harness.schema.constants import PC_NOT_SAVED, BootStage
 from harness.schema.records import FaultRecord, MailboxReport
@@ -27,10 +28,16 @@ class Finding:
 def examine(
     probe: Probe, report: MailboxReport, image: RunnerImage | None, pack: Pack | None
 ) -> Finding:
-    """Halts the core and looks. Errors: ProbeError."""
-    evidence: dict[str, object] = {}
+    """Halts the core and looks. A program that is not what was written explains whatever it does before
+    its first case, and then its faults are not the cause. Errors: ProbeError."""
     if report.stage == BootStage.FAULTED and report.fault.kind:
-        return _faulted(report.fault, image, pack)
+        found = _faulted(report.fault, image, pack)
+        unwritten = report.fault.case_index == _OUTSIDE and _unwritten(probe, image)
+        if not unwritten:
+            return found
+        seen = {"flash": unwritten, "fault": f"{found.fault} in {found.where}", **found.evidence}
+        return Finding(None, found.where, seen)
+    evidence: dict[str, object] = {}
     state = probe.state()
     registers = probe.halted_registers()
     where = _name(registers["pc"], image)
@@ -39,7 +46,20 @@ def examine(
     stage = report.stage
     evidence["firmware stage"] = BootStage(stage).name if stage <= max(BootStage) else stage
     fault = "the core is locked up: a fault inside the fault handler" if state == "lockup" else None
+    if stage < BootStage.SERVING and (unwritten := _unwritten(probe, image)):
+        return Finding(None, where, {"flash": unwritten, **evidence})
     return Finding(fault, where, evidence)
+
+
+def _unwritten(probe: Probe, image: RunnerImage | None) -> str:
+    """How the runner in flash differs from what was written; "" where it does not."""
+    if image is None:
+        return ""
+    found = probe.read(FLASH_BASE, len(image.flash))
+    wrong = [at for at, (a, b) in enumerate(zip(found, image.flash, strict=True)) if a != b]
+    if not wrong:
+        return ""
+    return f"not what was written: {len(wrong)} bytes differ, the first at {FLASH_BASE + wrong[0]:#010x}"
 
 
 def _faulted(fault: FaultRecord, image: RunnerImage | None, pack: Pack | None) -> Finding:

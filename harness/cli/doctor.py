@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 from harness.boards import Board, find_board, is_attached, load_boards
-from harness.boards.config import CHIPS
+from harness.boards.config import CHIPS, with_faults
 from harness.build import build_runner, compiler_version
 from harness.case import build_pack, make_case
 from harness.errors import ConfigError, HarnessError
@@ -31,6 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--boards", metavar="FILE", type=Path, help="boards of your own")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
+    parser.add_argument(
+        "--faults",
+        metavar="SPEC",
+        help="what goes wrong by plan, for example 'probe-nak,at=100' (docs/faults.md)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -47,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         boards = load_boards(options.boards)
         names = options.board or [n for n, entry in boards.items() if is_attached(entry)]
         for name in names:
-            check = _board_check(name, options.boards)
+            check = _board_check(name, options.boards, options.faults)
             results.append(_perform(f"board {name}", check, quiet=options.json))
     well = all(result["ok"] for result in results)
     if options.json:
@@ -95,9 +100,11 @@ def _firmware() -> str:
     )
 
 
-def _board_check(name: str, boards: Path | None) -> Callable[[], str]:
+def _board_check(name: str, boards: Path | None, faults: str | None) -> Callable[[], str]:
     def check() -> str:
         entry = find_board(name, load_boards(boards))
+        if faults:
+            entry = with_faults(entry, faults)
         image = build_runner(entry.chip)
         layer = load_set(find_set("first"))[-1]
         pack = build_pack([make_case(plan_layer(layer, Strategy.RIP))])

@@ -17,6 +17,7 @@ from harness.emulator import registry, runtime
 from harness.emulator.board import BoardOptions
 from harness.emulator.chips import CHIPS
 from harness.emulator.clock import Clock
+from harness.emulator.faultplan import Fault, parse_faults
 from harness.emulator.remote import RemoteBoard, RemoteClock, RemoteTimings, RemoteWitness
 from harness.emulator.timings import Timings
 from harness.emulator.witness import Witness
@@ -34,7 +35,8 @@ def configure(entry: Mapping[str, object]) -> None:
     """Make a board of boards.yaml known before its first use.
 
     entry: `name` and `chip` are needed; `xip_miss_cycles` is what the firmware's flash set-up must
-    come out at; anything else says nothing to an emulator. Raises ConfigError.
+    come out at; `faults` is a plan of what goes wrong (`faultplan.py`), for a board of this process;
+    anything else says nothing to an emulator. Raises ConfigError.
     """
     name = _text(entry, "name")
     chip = _text(entry, "chip")
@@ -46,7 +48,11 @@ def configure(entry: Mapping[str, object]) -> None:
     miss = entry.get("xip_miss_cycles") or 0
     if not isinstance(miss, int) or isinstance(miss, bool) or miss < 0:
         raise ConfigError(f"board {name}: xip_miss_cycles is {miss!r}, not a number of cycles")
-    registry.configure(registry.BoardEntry(name, CHIPS[chip], BoardOptions(xip_miss_cycles=miss)))
+    faults = _faults(name, entry.get("faults"))
+    if faults and registry.served(name) is not None:
+        raise _no_plan(name)
+    options = BoardOptions(xip_miss_cycles=miss, faults=faults)
+    registry.configure(registry.BoardEntry(name, CHIPS[chip], options))
 
 
 def clock(name: str) -> Clock | RemoteClock:
@@ -89,7 +95,10 @@ def status(name: str) -> str:
 
 
 def serve(name: str, flash: Path, *, pty: bool, announce: Callable[[str], None]) -> None:
-    """Be a configured board for other processes, until a signal ends it; see `serve.serve`."""
+    """Be a configured board for other processes, until a signal ends it; see `serve.serve`. Raises
+    ConfigError for one with a plan of faults."""
+    if registry.entry(name).options.faults:
+        raise _no_plan(name)
     from harness.emulator import serve as server  # only a server needs it
 
     server.serve(registry.entry(name), flash, with_pty=pty, announce=announce)
@@ -121,6 +130,22 @@ def power(name: str) -> None:
         remote.power()
     finally:
         remote.close()
+
+
+def _no_plan(name: str) -> ConfigError:
+    return ConfigError(
+        f"{name} is a served board, and a served board takes no plan of faults",
+        hint="faults happen on boards of the bench's own process: use a name that nobody serves",
+    )
+
+
+def _faults(name: str, listed: object) -> tuple[Fault, ...]:
+    """The plan of a board: mappings, or pairs of key and value, as boards.yaml has them."""
+    if listed is None:
+        return ()
+    if not isinstance(listed, list | tuple):
+        raise ConfigError(f"board {name}: faults is {listed!r}, not a list of faults")
+    return parse_faults(dict(fault) for fault in listed)
 
 
 def _text(entry: Mapping[str, object], key: str) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from mmap import mmap
 
 from harness.emulator.chips import CHIPS
+from harness.emulator.faultplan import Fault
+from harness.emulator.faultplan_live import FaultPlan
 from harness.emulator.machine import Counter, Machine, Stop, UsbEvent
 from harness.emulator.usbbus import MachineBus
 from harness.emulator.usbhost import HostTiming, UsbHost
@@ -33,12 +35,14 @@ class BoardOptions:
     slice_cycles: cut every run of the core into pieces of so many cycles, 0 for no cuts.
     every_tick: let the USB host take every tick of its grid. Neither of the last two changes any
     byte or cycle; they exist so that this can be tested.
+    faults: what goes wrong on this board.
     """
 
     xip_miss_cycles: int = 0
     slice_cycles: int = 0
     every_tick: bool = False
     host: HostTiming = field(default_factory=HostTiming)
+    faults: tuple[Fault, ...] = ()
 
 
 def unique_id_of(name: str) -> bytes:
@@ -65,8 +69,9 @@ class EmulatedBoard:
             )
         self.name = name
         self.chip = CHIPS[chip]
-        self.unique_id = unique_id or unique_id_of(name)
         self.options = options or BoardOptions()
+        self.faults = FaultPlan(self.options.faults, name, chip)
+        self.unique_id = self.faults.unique_id(unique_id or unique_id_of(name))
         self.machine = Machine(chip, self.chip.flash_bytes)
         if flash is not None:
             self.machine.lend_flash(flash)
@@ -74,7 +79,10 @@ class EmulatedBoard:
         self.machine.set_switch("xip_miss_cycles", self.options.xip_miss_cycles)
         self.machine.stop_on_usb(True)
         self.host = UsbHost(
-            MachineBus(self.machine), self.options.host, every_tick=self.options.every_tick
+            self.faults.bus(MachineBus(self.machine)),
+            self.faults.timing(self.options.host),
+            every_tick=self.options.every_tick,
+            cable=self.faults.serial if self.faults.faults else None,
         )
         self.debugger = ""
         self.core_runs = 0
@@ -84,6 +92,7 @@ class EmulatedBoard:
         self._halted_ns = 0
         self._fault = ""
         self.machine.power_on()
+        self.faults.power_on(self)
         self.machine.usb_events()
 
     # ---- time ----
@@ -116,7 +125,7 @@ class EmulatedBoard:
             raise TypeError("advance() needs until_cycle, cycles or ns")
         self._raise_standing_fault()
         while self.cycles < target and not self._held_in_reset:
-            self._advance_once(self.host.due_ns(self.now_ns), target)
+            self._advance_once(self._due_ns(self.now_ns), target)
             if self.standing == HALTED:
                 return
 
@@ -129,7 +138,7 @@ class EmulatedBoard:
             now = self.now_ns
             if deadline_ns is not None and now >= deadline_ns:
                 return False
-            due = self.host.due_ns(now)
+            due = self._due_ns(now)
             if deadline_ns is None and due is None and self.standing:
                 return False
             limits = [ns for ns in (deadline_ns, due) if ns is not None]
@@ -145,6 +154,7 @@ class EmulatedBoard:
         self.resets += 1
         self._fault = ""
         self.host.device_gone("the board was reset", self.now_ns)
+        self.faults.was_reset(self)
         stop = self.machine.run(self.cycles)
         self.standing = STANDING.get(stop, "")
         self.machine.usb_events()
@@ -189,6 +199,13 @@ class EmulatedBoard:
         due = self.host.due_ns(now)
         if due is not None and now >= due:
             self.host.step(now)
+            self.faults.host_stepped(self)
+        self.faults.act(self)
+
+    def _due_ns(self, now: int) -> int | None:
+        """When the host or a fault of the plan has something to do next."""
+        due, fault = self.host.due_ns(now), self.faults.due_ns
+        return fault if due is None else due if fault is None else min(due, fault)
 
     def _run(self, target_ns: int | None, target_cycle: int | None) -> Stop:
         limits = [] if target_cycle is None else [target_cycle]

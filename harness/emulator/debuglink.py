@@ -15,6 +15,7 @@ from typing import Protocol
 from harness.emulator.board import NS_PER_SECOND, EmulatedBoard
 from harness.emulator.debugbus import DebugBus
 from harness.emulator.debugport import DebugPort
+from harness.emulator.faultplan_wire import PlannedPort
 from harness.emulator.heldcore import HeldCore
 from harness.emulator.swd import SerialWire, WireState
 from harness.errors import ProbeError
@@ -141,6 +142,8 @@ def _debug_ports(board: EmulatedBoard) -> dict[int, DebugPort]:
     bus = DebugBus(board)
     chip = board.chip
     return {
-        targetsel: DebugPort(chip, targetsel, HeldCore(bus) if core else bus)
+        targetsel: PlannedPort(
+            chip, targetsel, HeldCore(bus, board.faults.core1) if core else bus, board.faults.wire
+        )
         for core, targetsel in enumerate(chip.targetsel)
     }

@@ -3,10 +3,13 @@
 
 RP2040 data sheet 2.8.2: after reset core 1 waits (WFE) in the ROM for a start message from core 0.
 The machine executes core 0 only, so core 1 is its debug registers over the same memories: it can be
-halted, looked at and let go, and it never executes an instruction. ARMv6-M ARM, C1.6.
+halted, looked at and let go, and it never executes an instruction. ARMv6-M ARM, C1.6. A fault plan may
+say that an old program runs on it until the next system reset.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from harness.emulator.memap import Bus
 
@@ -22,11 +25,20 @@ ROM_WAIT_PC, XPSR_T = 0x00000138, 1 << 24  # somewhere in the ROM; where differs
 COMPONENT_ID = 0xFD0  # offset of the identification registers in every 4 KB block
 
 
+@dataclass
+class Core1:
+    """runs: it is not in the ROM's sleep. halted: a debugger holds it."""
+
+    runs: bool = False
+    halted: bool = False
+
+
 class HeldCore:
     """Implements `memap.Bus`: the private peripheral bus of core 1, all else from core 0's bus."""
 
-    def __init__(self, shared: Bus) -> None:
+    def __init__(self, shared: Bus, core1: Core1 | None = None) -> None:
         self._shared = shared
+        self._core1 = core1 or Core1()
         self._control = self._demcr = self._dfsr = self._dcrdr = 0
         self._registers = [0] * REGISTERS
         self._registers[REG_PC], self._registers[REG_XPSR] = ROM_WAIT_PC, XPSR_T
@@ -72,12 +84,14 @@ class HeldCore:
 
     def _dhcsr(self) -> int:
         halted = self._control & (C_DEBUGEN | C_HALT) == C_DEBUGEN | C_HALT
-        return self._control | S_REGRDY | (S_HALT if halted else S_SLEEP)
+        idle = 0 if self._core1.runs else S_SLEEP
+        return self._control | S_REGRDY | (S_HALT if halted else idle)
 
     def _write_dhcsr(self, value: int) -> None:
         if value & ~self._control & C_HALT and value & C_DEBUGEN:
             self._dfsr |= DFSR_HALTED
         self._control = value & CONTROL_BITS
+        self._core1.halted = bool(self._dhcsr() & S_HALT)
 
     def _transfer(self, value: int) -> None:
         number = value & 0x1F

@@ -48,6 +48,8 @@ class Counter(IntEnum):
     PC = 8
     DROPPED_WRITES = 9
     TIME_NS = 10
+    FLASH_PAGES = 11
+    FLASH_ERASES = 12
 
 
 class UsbEvent(IntFlag):

@@ -22,10 +22,18 @@ from pyocd.probe.debug_probe import DebugProbe
 
 from harness.emulator import registry
 from harness.emulator.debuglink import DebugLink, InUse, Silent
+from harness.emulator.faultplan_wire import Answer, NoAnswer, listings
 from harness.emulator.memap import Fault
 from harness.errors import ProbeError
 
 T = TypeVar("T")
+
+_ERRORS = {  # as the drivers of real probes have them
+    Answer.NONE: exceptions.TransferError,
+    Answer.PARITY: exceptions.TransferError,
+    Answer.WAIT: exceptions.TransferTimeoutError,
+    Answer.GONE: exceptions.ProbeDisconnected,
+}
 
 
 class BoardInUse(ProbeError, exceptions.ProbeError):  # type: ignore[misc]  # pyocd: untyped
@@ -41,7 +49,9 @@ class EmulatedProbe(DebugProbe):  # type: ignore[misc]
         unique_id: str | None = None,  # noqa: ARG003
         is_explicit: bool = False,  # noqa: ARG003
     ) -> Sequence[EmulatedProbe]:
-        return [cls(entry) for entry in registry.known()]
+        return [
+            cls(entry) for entry in registry.known() for _ in range(listings(entry.options.faults))
+        ]
 
     @classmethod
     def get_probe_with_id(
@@ -49,7 +59,9 @@ class EmulatedProbe(DebugProbe):  # type: ignore[misc]
         unique_id: str,
         is_explicit: bool = False,  # noqa: ARG003
     ) -> EmulatedProbe | None:
-        return next((cls(entry) for entry in registry.known() if entry.name == unique_id), None)
+        """The first one, as other probes' drivers do where two have this id."""
+        probes = cls.get_all_connected_probes()
+        return next((probe for probe in probes if probe.unique_id == unique_id), None)
 
     def __init__(self, entry: registry.BoardEntry) -> None:
         super().__init__()
@@ -196,6 +208,8 @@ def _acknowledged(transfer: Callable[[], T]) -> T:
         return transfer()
     except Silent as silent:
         raise exceptions.TransferError(str(silent)) from silent
+    except NoAnswer as nothing:
+        raise _ERRORS[nothing.answer](str(nothing)) from nothing
     except Fault as fault:
         raise exceptions.TransferFaultError(str(fault)) from fault
 

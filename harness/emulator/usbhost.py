@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 from harness.emulator.cdc import CdcPort
 from harness.emulator.usb_descriptors import (
@@ -87,11 +88,24 @@ class HostState(Enum):
     FAILED = "enumeration failed"
 
 
+class Cable(Protocol):
+    """What lies between the device's bulk endpoints and the port's buffers."""
+
+    def received(self, packet: bytes, now_ns: int) -> bytes: ...
+    def sent(self, packet: bytes) -> bytes: ...
+    def resumes_ns(self, now_ns: int) -> int | None: ...
+
+
 class UsbHost:
-    """One root port with one device, or none. `port` is there while the device is enumerated."""
+    """One root port with one device, or none. `port` is there while the device is enumerated. cable:
+    None for a perfect one."""
 
     def __init__(
-        self, bus: DeviceBus, timing: HostTiming | None = None, every_tick: bool = False
+        self,
+        bus: DeviceBus,
+        timing: HostTiming | None = None,
+        every_tick: bool = False,
+        cable: Cable | None = None,
     ) -> None:
         self.state = HostState.DETACHED
         self.device: DeviceInfo | None = None
@@ -101,6 +115,7 @@ class UsbHost:
         self.steps_taken = 0
         self.attached_ns: int | None = None
         self._bus = bus
+        self._cable = cable
         self._timing = timing or HostTiming()
         self._every_tick = every_tick
         self._pipes = self._new_pipes()
@@ -326,10 +341,16 @@ class UsbHost:
             if refusal is not None:
                 return sent > 0
             del port.tx[: len(packet)]
+            if self._cable is not None and port.is_open:
+                port.rx += self._cable.sent(packet)
         return True
 
     def _receive(self, port: CdcPort) -> Generator[Pause, None, bool]:
         endpoint = port.function.bulk_in
+        if self._cable is not None:
+            resumes = self._cable.resumes_ns(self._pipes.now_ns)
+            if resumes is not None:
+                yield Pause(resumes)
         for received in range(self._timing.packets_per_tick):
             if not port.is_open or port.rx_room() < endpoint.max_packet:
                 return received > 0
@@ -338,6 +359,8 @@ class UsbHost:
                 yield from self._clear_halt(endpoint.address)
             if isinstance(packet, Handshake):
                 return received > 0
+            if self._cable is not None:
+                packet = self._cable.received(packet, self._pipes.now_ns)
             port.rx += packet
         return True
 

@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from harness.errors import ProtocolError
 from harness.schema.constants import FrameType
 from harness.wire.codec import Decoder, Frame, encode
 
+_HALF = 0x8000  # of the sequence numbers: what is not ahead is behind
+
 
 class Link:
-    """One conversation with one board. `nonce`: what the harness put into the board's mailbox."""
+    """One conversation with one board. `nonce`: what the harness put into the board's mailbox.
+    passed_over: what came before HELLO, by kind, how often."""
 
     def __init__(self, nonce: int) -> None:
         self.nonce = nonce
@@ -19,6 +23,7 @@ class Link:
         self._sent = 0
         self._expected = 0
         self._greeted = False
+        self.passed_over: Counter[str] = Counter()
 
     def request(self, kind: FrameType, payload: bytes = b"") -> bytes:
         """The bytes of the next request."""
@@ -41,6 +46,7 @@ class Link:
             except ProtocolError:
                 if self._greeted:
                     raise
+                self.passed_over["torn frames or other bytes"] += 1
                 frames = self._decoder.feed(b"")
                 continue
             if self._accept(frame):
@@ -51,6 +57,7 @@ class Link:
             if frame.type == FrameType.FAULT:
                 return True
             if frame.type != FrameType.HELLO:
+                self.passed_over[_name(frame.type)] += 1
                 return False
             self._greeted = True
             self._expected = frame.sequence
@@ -61,7 +68,14 @@ class Link:
                 evidence={"sent": f"{self.nonce:08x}", "answered": f"{frame.nonce:08x}"},
                 hint="check which cable goes where; `ripbench boards` lists probes and ports",
             )
-        if frame.sequence != self._expected:
+        behind = (self._expected - frame.sequence) & 0xFFFF
+        if 0 < behind < _HALF:
+            raise ProtocolError(
+                "a frame came twice or late",
+                evidence={"expected": self._expected, "arrived": frame.sequence},
+                hint="a hub or a driver that repeats, or a board that was reset; try another port",
+            )
+        if behind:
             raise ProtocolError(
                 f"{(frame.sequence - self._expected) & 0xFFFF} frames are missing",
                 evidence={"expected": self._expected, "arrived": frame.sequence},
@@ -69,3 +83,9 @@ class Link:
             )
         self._expected = (self._expected + 1) & 0xFFFF
         return True
+
+
+def _name(kind: int) -> str:
+    """FrameType by name where it is one: `ASK_HELLO frames`."""
+    known = {int(member): member.name for member in FrameType}
+    return f"{known.get(kind, hex(kind))} frames"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import pytest
@@ -14,9 +14,16 @@ from harness.boards.probe import Probe
 from harness.boards.run import Run
 from harness.boards.thumb import access
 from harness.build import RunnerImage
+from harness.build.image import FLASH_BASE
 from harness.errors import FirmwareFault
 from harness.schema.constants import PC_NOT_SAVED, BootStage
-from harness.schema.records import FaultRecord, Hello, MailboxReport, RunRequest, RunResult
+from harness.schema.records import (
+    FaultRecord,
+    Hello,
+    MailboxReport,
+    RunRequest,
+    RunResult,
+)
 
 THUMB, ALIGNED = 1 << 24, 1 << 9
 RECORD = FaultRecord(
@@ -137,9 +144,33 @@ def test_the_cause_by_the_instruction(
 
 
 def _examine(fault: FaultRecord, image: RunnerImage) -> Finding:
-    """The report says all: the probe is not asked."""
+    """The report says all; the probe is asked for flash alone, and it holds the image."""
     report = MailboxReport(BootStage.FAULTED, 0, bytes(8), fault)
-    return examine(cast(Probe, None), report, image, None)
+    return examine(cast(Probe, _Flash(b"" if image is None else image.flash)), report, image, None)
+
+
+@dataclass
+class _Flash:
+    """A probe that can do nothing but read flash."""
+
+    content: bytes
+
+    def read(self, address: int, length: int) -> bytes:
+        offset = address - FLASH_BASE
+        return self.content[offset : offset + length]
+
+
+def test_a_program_that_is_not_what_was_written_is_the_cause(runner_image: RunnerImage) -> None:
+    flash = bytearray(runner_image.flash)
+    flash[0x200:0x204] = bytes(byte ^ 0xFF for byte in flash[0x200:0x204])
+    report = MailboxReport(BootStage.FAULTED, 0, bytes(8), replace(RECORD, case_index=0xFFFF))
+    found = examine(cast(Probe, _Flash(bytes(flash))), report, runner_image, None)
+    assert found.fault is None
+    assert found.evidence["flash"] == (
+        "not what was written: 4 bytes differ, the first at 0x10000200"
+    )
+    in_a_case = replace(report, fault=replace(RECORD, case_index=0))
+    assert examine(cast(Probe, _Flash(bytes(flash))), in_a_case, runner_image, None).fault
 
 
 def test_where_a_fault_was(runner_image: RunnerImage) -> None:

@@ -3,11 +3,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from harness.boards import BoardEntry
 from harness.build import RunnerImage, build_runner
+from harness.emulator import registry
 from tests.device.support import CLOCK_HZ, new_entry
+
+
+@pytest.fixture(autouse=True)
+def no_faulty_board_stays() -> Iterator[None]:
+    """A board with a plan of faults is unplugged after the test: others list what there is."""
+    yield
+    for name in ("faulty", "neighbour"):
+        registry.remove(name)
 
 
 @pytest.fixture(scope="session", params=CLOCK_HZ)

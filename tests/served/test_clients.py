@@ -18,6 +18,8 @@ import pytest
 import serial
 
 from harness.boards import Board
+from harness.boards.backend import backend_for
+from harness.boards.config import with_faults
 from harness.boards.probe import Probe
 from harness.build import RunnerImage
 from harness.emulator import backend, registry, runtime
@@ -238,6 +240,25 @@ def test_another_chip_under_the_name(serve: Serve) -> None:
     with pytest.raises(ConfigError, match="is served under this name"):
         backend.configure({"name": "pico2-emu", "chip": "rp2040"})
         registry.served("pico2-emu")
+
+
+def test_a_served_board_takes_no_plan_of_faults(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "boards.yaml"
+    own.write_text(
+        'boards: {pico1-emu: {chip: rp2040, probe: "emu:pico1-emu", serial: "emu://pico1-emu", '
+        "clock_hz: 125000000, faults: [{kind: usb-deaf}]}}"
+    )
+    with monkeypatch.context() as patch:
+        patch.setenv("RIPBENCH_BOARDS", str(own))
+        with pytest.raises(AssertionError, match="a served board takes no plan of faults"):
+            serve()
+    serve()
+    with pytest.raises(ConfigError, match="a served board takes no plan of faults"):
+        backend_for(with_faults(ENTRY, "usb-deaf"))
+    backend_for(ENTRY)
+    assert registry.served(ENTRY.name) is not None
 
 
 # ---- what is said of it ----

@@ -248,6 +248,8 @@ uint64_t emu_counter(const machine *m, int which)
     case EMU_PC: return m->r[PC];
     case EMU_DROPPED_WRITES: return m->dropped_writes;
     case EMU_TIME_NS: return chip_time_ns(m);
+    case EMU_FLASH_PAGES: return chip_flash_pages(m);
+    case EMU_FLASH_ERASES: return chip_flash_erases(m);
     default: return 0;
     }
 }

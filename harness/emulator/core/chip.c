@@ -151,6 +151,7 @@ struct chip *chip_new(machine *m)
         c->model = m->architecture == ARMV8M ? &RP2350 : &RP2040;
         memcpy(c->spi_flash.unique_id, c->model->unique_id, sizeof c->spi_flash.unique_id);
         c->spi_flash.status2 = 1 << 1;  /* QE, as the part leaves its factory */
+        c->xosc_hz = XOSC_HZ;
     }
     return c;
 }
@@ -196,11 +197,41 @@ uint64_t chip_next_event(machine *m)
 
 /* ---- options ----
  * xip_miss_cycles: what a finished XIP set-up of the program has to cost; 0: anything.
- * flash_quad_enable: QE in the flash's status register 2; 1 unless said otherwise. */
+ * flash_quad_enable: QE in the flash's status register 2; 1 unless said otherwise.
+ * The rest is what may be broken. xosc_ppm, pll_sys_ppm: the crystal, or PLL_SYS alone, is too fast by so
+ * much. flash_protected: no erase or program does anything. flash_skip_page, _pages: the first page of 256
+ * bytes, counted from power-on, that is not programmed, and how many; flash_skip_erase, _erases likewise.
+ * flash_stuck_offset, _bits, _value: bits of a byte of flash that have this value for ever. */
 void emu_set_unique_id(machine *m, const uint8_t id[8])
 {
     memcpy(m->chip->spi_flash.unique_id, id, sizeof m->chip->spi_flash.unique_id);
 }
+
+static bool set_defect(machine *m, const char *name, uint32_t value)
+{
+    struct flash_defects *d = &m->chip->defects;
+    const struct {
+        const char *name;
+        uint32_t *field;
+    } fields[] = {
+        {"flash_skip_page", &d->skip_page},     {"flash_skip_pages", &d->skip_pages},
+        {"flash_skip_erase", &d->skip_erase},   {"flash_skip_erases", &d->skip_erases},
+        {"flash_stuck_offset", &d->stuck_offset}, {"flash_stuck_bits", &d->stuck_bits},
+        {"flash_stuck_value", &d->stuck_value},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strcmp(name, fields[i].name) == 0) {
+            *fields[i].field = value;
+            return true;
+        }
+    if (strcmp(name, "flash_protected") != 0)
+        return false;
+    d->is_protected = value;
+    return true;
+}
+
+uint32_t chip_flash_pages(const machine *m) { return m->chip->defects.pages; }
+uint32_t chip_flash_erases(const machine *m) { return m->chip->defects.erases; }
 
 bool chip_set_switch(machine *m, const char *name, uint32_t value)
 {
@@ -208,7 +239,11 @@ bool chip_set_switch(machine *m, const char *name, uint32_t value)
         m->chip->xip_miss_cycles_expected = value;
     else if (strcmp(name, "flash_quad_enable") == 0)
         m->chip->spi_flash.status2 = value ? 1 << 1 : 0;
+    else if (strcmp(name, "xosc_ppm") == 0)
+        m->chip->xosc_hz = XOSC_HZ + (uint64_t)XOSC_HZ * value / 1000000;
+    else if (strcmp(name, "pll_sys_ppm") == 0)
+        m->chip->pll_sys_ppm = value;
     else
-        return false;
+        return set_defect(m, name, value);
     return true;
 }

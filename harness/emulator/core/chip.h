@@ -188,6 +188,15 @@ struct spi_flash {
     bool all_ones;
 };
 
+/* What is wrong with the flash, by switches; and what was asked of it so far. */
+struct flash_defects {
+    uint32_t pages, erases;                     /* since power-on: calls for a page of 256 bytes, erases */
+    uint32_t skip_page, skip_pages;             /* the first page that is not programmed, and how many */
+    uint32_t skip_erase, skip_erases;
+    uint32_t stuck_offset, stuck_bits, stuck_value;             /* bits of one byte that never change */
+    bool is_protected;
+};
+
 enum { USB_DPRAM_BYTES = 4096, USB_ENDPOINTS = 16 };
 struct usb {
     uint8_t dpram[USB_DPRAM_BYTES];
@@ -226,6 +235,9 @@ struct chip {
     struct usb usb;
     uint32_t plain[PLAIN_BLOCKS][PLAIN_WORDS];
     uint32_t xip_miss_cycles_expected;          /* emu_set_switch "xip_miss_cycles", 0: any */
+    uint64_t xosc_hz;           /* of the crystal: XOSC_HZ, but for a switch */
+    uint32_t pll_sys_ppm;       /* by how much PLL_SYS is too fast */
+    struct flash_defects defects;
     bool in_bootsel;
     char boot_state[160], why_not[160];
 };

@@ -51,7 +51,7 @@ uint64_t clocks_source_hz(const machine *m, enum clock_source source)
     case SOURCE_ROSC:
         return rosc_running(m) ? m->chip->model->rosc_hz : 0;
     case SOURCE_XOSC:
-        return xosc_stable(m) ? XOSC_HZ : 0;
+        return xosc_stable(m) ? m->chip->xosc_hz : 0;
     case SOURCE_CLK_REF:
         return m->chip->clocks.ref_hz;
     case SOURCE_CLK_SYS:

@@ -33,7 +33,9 @@ enum emu_counter {
     EMU_SLEEPING,          /* 1 while in WFI/WFE */
     EMU_PC,                /* current pc */
     EMU_DROPPED_WRITES,    /* writes lost because their block was held in reset, and stores to ROM */
-    EMU_TIME_NS            /* emulated time since power-on */
+    EMU_TIME_NS,           /* emulated time since power-on */
+    EMU_FLASH_PAGES,       /* pages of 256 bytes that were to be programmed */
+    EMU_FLASH_ERASES       /* calls of the ROM's erase */
 };
 
 machine *emu_new(const char *chip, uint32_t flash_bytes);   /* "rp2040", "rp2350"; NULL if unknown. Flash 0xFF */

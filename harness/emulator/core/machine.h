@@ -159,6 +159,8 @@ uint64_t chip_next_event(machine *m);               /* of the next change by tim
    has no such coprocessor, or it does not know the instruction. */
 bool chip_coprocessor(machine *m, uint32_t instruction);
 bool chip_set_switch(machine *m, const char *name, uint32_t value);    /* false: no such switch */
+uint32_t chip_flash_pages(const machine *m);     /* asked for since power-on */
+uint32_t chip_flash_erases(const machine *m);
 void chip_rom_call(machine *m, uint32_t number);        /* BKPT #number in the ROM; returns to lr */
 uint64_t chip_clk_sys_hz(const machine *m);
 uint64_t chip_time_ns(const machine *m);

@@ -35,7 +35,7 @@ static uint64_t startup_ns(const struct xosc *x)
 {
     uint64_t cycles = (uint64_t)(x->startup & STARTUP_DELAY) * STARTUP_CYCLES_PER_COUNT
                       * (x->startup & STARTUP_X4 ? 4 : 1);
-    return (cycles * NS_PER_SECOND + XOSC_HZ - 1) / XOSC_HZ;
+    return (cycles * NS_PER_SECOND + XOSC_HZ - 1) / XOSC_HZ;    /* an estimate: of a good crystal */
 }
 
 static void write_xosc_ctrl(machine *m, uint32_t ctrl)
@@ -139,7 +139,8 @@ uint64_t pll_hz(const machine *m, int which)
                        * (p->prim >> POSTDIV2_SHIFT & 7);
     if (!pll_powered(m, which) || (p->pwr & PWR_POSTDIVPD) || divisor == 0)
         return 0;
-    return (uint64_t)XOSC_HZ * p->fbdiv_int / divisor;
+    uint64_t hz = m->chip->xosc_hz * p->fbdiv_int / divisor;
+    return which == PLL_SYS ? hz + hz / 1000000 * m->chip->pll_sys_ppm : hz;
 }
 
 /* The loop starts, or starts again with another divider: it has to find its lock. */
@@ -147,7 +148,7 @@ static void start_vco(machine *m, int which)
 {
     struct pll *p = &m->chip->pll[which];
     uint32_t refdiv = p->cs & CS_REFDIV;
-    uint64_t vco = refdiv ? (uint64_t)XOSC_HZ * p->fbdiv_int / refdiv : 0;
+    uint64_t vco = refdiv ? m->chip->xosc_hz * p->fbdiv_int / refdiv : 0;
     p->lock_ns = NEVER;
     if (!xosc_stable(m))
         machine_strict(m, "%s is powered up before XOSC is stable", pll_name(which));

@@ -79,6 +79,21 @@ static bool range_is_wrong(machine *m, const char *what, uint32_t offset, uint32
     return true;
 }
 
+/* ---- a part that is broken (chip.c, options) ---- */
+static bool skipped(uint32_t number, uint32_t first, uint32_t count)
+{
+    return number >= first && number - first < count;
+}
+
+static void keep_stuck_bits(machine *m, uint32_t offset, uint32_t count)
+{
+    const struct flash_defects *d = &m->chip->defects;
+    if (d->stuck_bits && d->stuck_offset >= offset && d->stuck_offset - offset < count) {
+        uint8_t *byte = m->flash + d->stuck_offset;
+        *byte = (uint8_t)((*byte & ~d->stuck_bits) | (d->stuck_value & d->stuck_bits));
+    }
+}
+
 static void forget_flash(machine *m, uint32_t offset, uint32_t count)
 {
     code_changed(m, XIP_BASE + offset, count);
@@ -101,7 +116,11 @@ void rom_flash_erase(machine *m, uint32_t offset, uint32_t count, uint32_t block
 {
     if (range_is_wrong(m, "flash_range_erase", offset, count, FLASH_SECTOR))
         return;
-    memset(m->flash + offset, 0xff, count);
+    struct flash_defects *d = &m->chip->defects;
+    if (!d->is_protected && !skipped(d->erases, d->skip_erase, d->skip_erases))
+        memset(m->flash + offset, 0xff, count);
+    d->erases++;
+    keep_stuck_bits(m, offset, count);
     forget_flash(m, offset, count);
     spend_ns(m, erase_ns(offset, count, block_size));
 }
@@ -110,8 +129,13 @@ void rom_flash_program(machine *m, uint32_t offset, uint32_t from, uint32_t coun
 {
     if (range_is_wrong(m, "flash_range_program", offset, count, FLASH_PAGE))
         return;
-    for (uint32_t i = 0; i < count; i++)
-        m->flash[offset + i] &= (uint8_t)bus_load(m, from + i, 1);
+    struct flash_defects *d = &m->chip->defects;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!d->is_protected && !skipped(d->pages, d->skip_page, d->skip_pages))
+            m->flash[offset + i] &= (uint8_t)bus_load(m, from + i, 1);
+        d->pages += i % FLASH_PAGE == FLASH_PAGE - 1;
+    }
+    keep_stuck_bits(m, offset, count);
     forget_flash(m, offset, count);
     spend_ns(m, count / FLASH_PAGE * PAGE_PROGRAM_NS);
 }

@@ -92,7 +92,8 @@ class Serial(serialutil.SerialBase):
 
     def _find_board(self) -> EmulatedBoard:
         try:
-            return registry.board(_board_name(str(self.port)))
+            name = _board_name(str(self.port))
+            return registry.board(registry.board(name).faults.board_at_port())
         except ProbeError as unknown:
             raise serialutil.SerialException(str(unknown)) from unknown
 
