@@ -72,6 +72,11 @@ def _command(boards: Path, *words: str) -> list[str]:
     return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "test_odd.py", *options]
 
 
+def _heeds_ctrl_c() -> None:
+    """A shell starts what runs in its background with SIGINT ignored, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def _start(command: list[str], folder: Path, **environment: str) -> subprocess.Popen[str]:
     path = f"{FAKE}{os.pathsep}{ROOT}"
     return subprocess.Popen(
@@ -82,6 +87,7 @@ def _start(command: list[str], folder: Path, **environment: str) -> subprocess.P
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=_heeds_ctrl_c,
     )
 
 
