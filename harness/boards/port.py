@@ -50,9 +50,11 @@ def open_port(entry: BoardEntry, unique_id: str, clock: Clock, deadline: Deadlin
     """Waits for the port and opens it. Errors: EnumerationError with what was seen instead."""
     refusal = "not tried"
     while True:
-        url = entry.serial or _device_of(unique_id)
+        urls = [entry.serial] if entry.serial else _devices_of(unique_id)
+        url = urls[0] if len(urls) == 1 else None
         if url is None:
-            refusal = f"no port with serial number {unique_id}"
+            many = f": {', '.join(urls)}" if urls else ""
+            refusal = f"{len(urls) or 'no'} ports have the serial number {unique_id}{many}"
         else:
             try:
                 device = serial.serial_for_url(
@@ -77,11 +79,12 @@ def open_port(entry: BoardEntry, unique_id: str, clock: Clock, deadline: Deadlin
         clock.sleep(_POLL_SECONDS)
 
 
-def _device_of(unique_id: str) -> str | None:
-    for port in list_ports.comports():
-        if port.serial_number and port.serial_number.upper() == unique_id.upper():
-            return str(port.device)
-    return None
+def _devices_of(unique_id: str) -> list[str]:
+    return [
+        str(port.device)
+        for port in list_ports.comports()
+        if port.serial_number and port.serial_number.upper() == unique_id.upper()
+    ]
 
 
 def _ports() -> str:

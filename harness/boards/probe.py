@@ -230,7 +230,7 @@ def _find(entry: BoardEntry) -> Any:
 
     Its backend is told of the board first: one that is not hardware is there because of that.
     """
-    from pyocd.probe.aggregator import PROBE_CLASSES, DebugProbeAggregator
+    from pyocd.probe.aggregator import PROBE_CLASSES
 
     backend_for(entry)
     kind, wanted = entry.probe.split(":", 1)
@@ -241,9 +241,10 @@ def _find(entry: BoardEntry) -> Any:
             hint="correct it, or install what brings this kind (ripbench itself brings `emu`)",
         )
     with _translate(f"pyOCD could not look for {entry.probe}", ProbeError), _own_defaults():
+        # all of the kind: asked for one id, pyOCD answers with the first of several that have it
         probes = [
             probe
-            for probe in DebugProbeAggregator.get_all_connected_probes(entry.probe)
+            for probe in PROBE_CLASSES[kind].get_all_connected_probes()
             if probe.unique_id.lower() == wanted.lower()
         ]
     if len(probes) > 1:

@@ -105,6 +105,11 @@ def _debt(proof: DebtProof, plan: Plan) -> Iterator[str]:
         yield f"proved at distances {sorted(distances)}, not at {sides[0]} and {sides[1]}"
     for run in proof.runs:
         name = f"seed {run.seed} at distance {run.distance}"
+        if run.sample is not None and run.sample.outside_count:
+            yield (
+                f"{name}: {run.sample.outside_count} bytes changed outside the arena, "
+                f"the first at {run.sample.outside_first}"
+            )
         if run.right and run.output_crc != run.clean_crc:
             yield (
                 f"{name}: the output is {run.output_crc:08x}, not {run.clean_crc:08x}: unsafe"

@@ -18,7 +18,7 @@ from harness.boards.backend import backend_for
 from harness.boards.config import with_faults
 from harness.emulator import registry
 from harness.emulator.faultplan import KINDS, Trigger, parse_faults
-from harness.errors import ConfigError, HarnessError
+from harness.errors import ConfigError, HarnessError, ProbeError
 from tests.device.fault_bed import (
     NONCE,
     Cause,
@@ -193,11 +193,13 @@ def test_every_kind_has_a_cause() -> None:
     assert KINDS.keys() - tried == {"probe-twice", "unique-id"}  # see below; and `with_twin`
 
 
-def test_two_probes_of_one_id_are_listed_twice() -> None:
+def test_two_probes_of_one_id_are_refused() -> None:
     entry = with_faults(new_entry(), "probe-twice")
     backend_for(entry)
     try:
         probes = DebugProbeAggregator.get_all_connected_probes("emu:")
+        with pytest.raises(ProbeError, match=f"^2 probes have the id {entry.name}"), Board(entry):
+            pass
     finally:
         registry.remove(entry.name)
     assert [probe.unique_id for probe in probes].count(entry.name) == 2

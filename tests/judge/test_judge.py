@@ -48,6 +48,7 @@ SAMPLE = Sample(
     scratch_used=27,
     stack_peak=800,
 )
+STRAY = replace(SAMPLE, outside_count=1, outside_first=-9)
 RIGHT = DebtRun(7188, 1, True, 0xBBBB, 0xBBBB, 0xBBBB)
 WRONG = DebtRun(7184, 1, False, 0xCCCC, 0xBBBB, 0xCCCC)
 
@@ -114,6 +115,10 @@ def test_a_wrong_sample(change: dict[str, int], says: str) -> None:
     [
         (DebtProof(7185, 7184, (RIGHT, WRONG), 0, None), "debt 7185, the simulator 7184"),
         (DebtProof(7185, 7185, (RIGHT,), 0, None), "proved at distances [7188]"),
+        (
+            DebtProof(7185, 7185, (replace(RIGHT, sample=STRAY), WRONG), 0, None),
+            "seed 1 at distance 7188: 1 bytes changed outside the arena, the first at -9",
+        ),
         (DebtProof(7185, 7185, (replace(RIGHT, output_crc=1), WRONG), 0, None), "unsafe"),
         (DebtProof(7185, 7185, (RIGHT, replace(WRONG, output_crc=0xBBBB)), 0, None), "loose"),
         (
