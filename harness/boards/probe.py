@@ -282,6 +282,9 @@ def _same_folder() -> Iterator[None]:
         os.chdir(before)
 
 
+_CONFUSED = (TypeError, AttributeError, LookupError)  # pyOCD's own, of registers that make no sense
+
+
 @contextlib.contextmanager
 def _translate(message: str, kind: type[HarnessError]) -> Iterator[None]:
     """pyOCD's errors, and those of USB libraries below it, as one of ours. Our own pass through."""
@@ -290,8 +293,11 @@ def _translate(message: str, kind: type[HarnessError]) -> Iterator[None]:
     except HarnessError:
         raise
     except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        if isinstance(error, _CONFUSED):
+            said = f"what answered is no debug port as pyOCD knows them: another chip? ({said})"
         raise kind(
             message,
-            cause=f"{type(error).__name__}: {error}",
-            hint="check the cable and power; `ripbench doctor` tests the probe alone",
+            cause=said,
+            hint="check `chip:`, the cable and power; `ripbench doctor` tests the probe alone",
         ) from error
