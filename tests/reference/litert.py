@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,7 @@ _DEPTHWISE_VERSION = 3
 
 
 @dataclass(frozen=True, eq=False)
-class WindowModel:
+class WindowModel(ABC):
     """A convolution, depthwise or not, as a .tflite file says it. Padding is SAME or VALID; scales
     are float32."""
 
@@ -49,22 +50,22 @@ class WindowModel:
     activation: Activation = Activation.NONE
 
     @property
-    def kernel(self) -> tuple[int, int]:
-        raise NotImplementedError
+    @abstractmethod
+    def kernel(self) -> tuple[int, int]: ...
 
     @property
-    def c_in(self) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def c_in(self) -> int: ...
 
+    @abstractmethod
     def channel(self, index: int) -> Int8s:
         """A view of the weights of an output channel."""
-        raise NotImplementedError
 
-    def _filter(self) -> Tensor:
-        raise NotImplementedError
+    @abstractmethod
+    def _filter(self) -> Tensor: ...
 
-    def _operator(self) -> Operator:
-        raise NotImplementedError
+    @abstractmethod
+    def _operator(self) -> Operator: ...
 
     def geometry(self) -> ConvGeometry:
         """Errors: ConfigError for a VALID kernel larger than the input."""
