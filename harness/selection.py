@@ -14,7 +14,7 @@ from harness.boards.lock import duration
 from harness.errors import ConfigError
 from harness.geometry import Execution
 from harness.network import Layer, find_set, load_set
-from harness.plan import Mode, Strategy, in_place, mode_name, modes
+from harness.plan import LAYER_STRATEGIES, Mode, Strategy, in_place, mode_name, modes
 from harness.schema.constants import Layout, OpKind, TapOrder, Traversal
 from harness.strictyaml import nearest
 
@@ -83,7 +83,9 @@ class Wanted:
 
 def choose_plans(option: Any) -> Wanted:
     """From the namespace of the command line. Errors: ConfigError names the nearest word."""
-    strategies = _words("--strategy", option.strategy, [strategy.value for strategy in Strategy])
+    strategies = _words(
+        "--strategy", option.strategy, [strategy.value for strategy in LAYER_STRATEGIES]
+    )
     return Wanted(
         frozenset(Strategy(word) for word in strategies),
         _members("--tap-order", option.tap_order, TapOrder),

@@ -3,5 +3,6 @@
 
 from harness.network.graph import Layer
 from harness.network.layerset import find_set, load_set
+from harness.network.network import Network, Node, network_of
 
-__all__ = ["Layer", "find_set", "load_set"]
+__all__ = ["Layer", "Network", "Node", "find_set", "load_set", "network_of"]

@@ -16,7 +16,7 @@ from harness.kernels import kernel_set, schedule_of
 from harness.measure.fit import bytes_needed, fits
 from harness.network import find_set, load_set
 from harness.paper.table6 import SET
-from harness.plan import Strategy, plan_layer
+from harness.plan import LAYER_STRATEGIES, Strategy, plan_layer
 
 CHIPS = ("rp2040", "rp2350")
 
@@ -48,12 +48,14 @@ def board_fits() -> tuple[BoardFit, ...]:
     layers = load_set(find_set(SET))
     first = layers[0]
     kernels = kernel_set(first.kind, GATHER, first.rounding)
-    plans = {strategy: [plan_layer(layer, strategy) for layer in layers] for strategy in Strategy}
+    plans = {
+        strategy: [plan_layer(layer, strategy) for layer in layers] for strategy in LAYER_STRATEGIES
+    }
     schedule_of.cache_clear()  # of layers too large to keep
     found = []
     for chip in CHIPS:
         image = build_runner(chip, kernels=kernels)
-        for strategy in Strategy:
+        for strategy in LAYER_STRATEGIES:
             rows = tuple(
                 LayerFit(plan.layer.id, bytes_needed(plan), fits(plan, image))
                 for plan in plans[strategy]

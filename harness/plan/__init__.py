@@ -2,6 +2,7 @@
 """Plans: which byte of the arena each tensor starts at."""
 
 from harness.plan.layer import (
+    LAYER_STRATEGIES,
     Mode,
     Place,
     Plan,
@@ -14,11 +15,15 @@ from harness.plan.layer import (
     plan_layer,
     proof_distances,
 )
+from harness.plan.network import NetworkPlan, Step
 
 __all__ = [
+    "LAYER_STRATEGIES",
     "Mode",
+    "NetworkPlan",
     "Place",
     "Plan",
+    "Step",
     "Strategy",
     "find_mode",
     "in_place",

@@ -17,10 +17,16 @@ from harness.strictyaml import nearest
 
 
 class Strategy(StrEnum):
-    """dual: every tensor its own place. rip: one operand at its gap, the output on it."""
+    """dual: every tensor its own place. baseline: depthwise in place, as TinyEngine. rip: one operand at
+    its gap, the output on it. extended: and reversed, in-place concat, swish as one table."""
 
     DUAL = "dual"
+    BASELINE = "baseline"
     RIP = "rip"
+    EXTENDED = "extended"
+
+
+LAYER_STRATEGIES = (Strategy.DUAL, Strategy.RIP)  # the others differ from these in networks alone
 
 
 @dataclass(frozen=True)

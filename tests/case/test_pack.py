@@ -12,7 +12,7 @@ import pytest
 from harness.case import Case, build_pack, draw_parameters, generate_input, make_case
 from harness.errors import ConfigError
 from harness.network import find_set, load_set
-from harness.plan import Strategy, plan_layer
+from harness.plan import LAYER_STRATEGIES, Strategy, plan_layer
 from harness.schema.constants import SECTION_ALIGNMENT, SLICE_ALIGNMENT, Rounding
 from harness.schema.records import CaseEntry, OpRecord, PackHeader, TensorRecord
 
@@ -21,7 +21,7 @@ LAYERS = {layer.id: layer for layer in load_set(find_set("first"))}
 
 def _cases() -> list[Case]:
     layer = LAYERS["odd-3x3"]
-    plans = [plan_layer(layer, s) for s in Strategy]
+    plans = [plan_layer(layer, s) for s in LAYER_STRATEGIES]
     return [make_case(plan) for plan in plans]
 
 

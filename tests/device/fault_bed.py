@@ -28,7 +28,7 @@ from harness.emulator.machine import Counter
 from harness.errors import HarnessError
 from harness.judge import judge
 from harness.measure import PlanRuns, measure_layer
-from harness.plan import Mode, Strategy
+from harness.plan import LAYER_STRATEGIES, Mode
 from harness.results import Sample
 from tests.device.support import CLOCK_HZ, MISS_CYCLES, ODD, emulated
 
@@ -175,7 +175,7 @@ def measure_by_ladder(bed: Bed) -> Numbers:
 
 
 def _judged(runs: PlanRuns) -> Numbers:
-    for strategy in Strategy:
+    for strategy in LAYER_STRATEGIES:
         verdict = judge(runs, strategy)
         assert verdict is not None, "two buffers fit"
         demand(verdict)

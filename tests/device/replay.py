@@ -16,7 +16,7 @@ from harness.case import build_pack, make_case
 from harness.emulator import registry
 from harness.geometry import Execution
 from harness.network import find_set, load_set
-from harness.plan import Mode, Strategy, plan_layer
+from harness.plan import LAYER_STRATEGIES, Mode, plan_layer
 from harness.schema.constants import TapOrder
 from harness.wire import Link
 
@@ -34,7 +34,7 @@ def main(board_name: str, layer_id: str, slice_cycles: int) -> None:
     cases = [
         make_case(plan_layer(layer, strategy, Mode(Execution(tap_order=order))))
         for order in TapOrder
-        for strategy in Strategy
+        for strategy in LAYER_STRATEGIES
     ]
     entry = find_board(board_name, load_boards())
     with Board(entry, nonce=0x5EED) as board:

@@ -15,6 +15,7 @@ from harness.kernels import schedule_of
 from harness.liveness import Schedule, collides, debt, literal
 from harness.network import Layer
 from harness.plan import (
+    LAYER_STRATEGIES,
     Mode,
     Place,
     Plan,
@@ -249,7 +250,7 @@ def test_no_memory_to_share() -> None:
 def test_stored_padding_is_part_of_the_operand() -> None:
     layer = Layer("a", ConvGeometry(5, 6, 3, 4, 3, 3, pad=Pad(1, 2, 0, 3)))
     mode = Mode(Execution(Layout.PADDED))
-    for strategy in Strategy:
+    for strategy in LAYER_STRATEGIES:
         place = plan_layer(layer, strategy, mode).inputs[0]
         assert (place.shape.h, place.shape.w, place.shape.c) == (6, 11, 3)
         assert place.pad == Pad(1, 2, 0, 3)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan of a whole network: where every tensor lies, and how every step runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.geometry import Execution
+from harness.network import Network
+from harness.plan.layer import Strategy
+
+
+@dataclass(frozen=True)
+class Step:
+    """Ops that run as one, so far one each. ops: their numbers. onto: the operand onto whose memory the
+    output is laid, None where it has its own. gap: bytes by which that operand must start above the
+    output (reversed: end below the output's end), of the kernel that runs, not rounded up. moved_to:
+    where that operand is shifted by memmove before the step, None where it stays."""
+
+    ops: tuple[int, ...]
+    execution: Execution
+    onto: int | None = None
+    gap: int = 0
+    moved_to: int | None = None
+
+
+@dataclass(frozen=True)
+class NetworkPlan:
+    """offsets: of each tensor, in bytes from the arena's base (before a step moves it). peak: one past
+    the highest byte that any tensor takes, copies made by a shift included. lower_bound: no placement of
+    this strategy, in this order of ops, has a lower peak. proof: why `peak` is the least: `bound` (it
+    equals the lower bound), `milp`, or None where it may not be. alignment: V, of every offset."""
+
+    network: Network
+    strategy: Strategy
+    steps: tuple[Step, ...]
+    offsets: tuple[int, ...]
+    peak: int
+    lower_bound: int
+    proof: str | None
+    scratch_bytes: int
+    alignment: int = 4
