@@ -175,10 +175,12 @@ static void add_op(uint32_t index, const struct port_window *window, struct run_
     };
 }
 
-static void run_ops(const struct case_run *run, bool keep_interrupts, bool cold,
+static void run_ops(const struct case_run *run, const struct run_request *request, bool cold,
                     struct run_result *result)
 {
-    for (uint32_t index = 0; index < run->found.op_count; index++) {
+    const bool keep_interrupts = request->keep_interrupts != 0;
+    const uint32_t count = case_ops(run, request);
+    for (uint32_t index = 0; index < count; index++) {
         const struct op_record *const op = &run->found.ops[index];
         const struct op_call call = call_of(run, op);
         const struct run_conditions conditions =
@@ -264,20 +266,45 @@ static void load_inputs(const struct case_run *run, uint8_t *arena, uint32_t see
     }
 }
 
+static uint32_t crc_of_tensor(const struct case_run *run, const uint8_t *arena, uint32_t index,
+                              uint32_t crc)
+{
+    const struct tensor_record *const tensor = &run->found.tensors[index];
+    return crc32(crc, arena + tensor->offset, tensor->bytes);
+}
+
+/* Of a case that was stopped early, what its last op made. */
+static uint32_t crc_of_outputs(const struct case_run *run, const struct run_request *request,
+                               const uint8_t *arena)
+{
+    const struct case_entry *const entry = run->found.entry;
+    if (request->ops != 0) {
+        return crc_of_tensor(run, arena, run->found.ops[request->ops - 1].output, 0);
+    }
+    uint32_t crc = 0;
+    for (uint32_t number = 0; number < entry->output_count; number++) {
+        crc = crc_of_tensor(run, arena, entry->outputs[number], crc);
+    }
+    return crc;
+}
+
+uint32_t case_ops(const struct case_run *run, const struct run_request *request)
+{
+    return request->ops == 0 ? run->found.op_count : request->ops;
+}
+
 void case_execute(const struct case_run *run, const struct run_request *request, bool cold,
                   struct run_result *result)
 {
     const struct port_memory pool = port_pool();
-    const struct case_entry *const entry = run->found.entry;
-    const struct tensor_record *const output = &run->found.tensors[entry->output_tensor];
     uint8_t *const arena = pool.base + run->memory.arena;
     const bool complement = request->paint != 0;
 
     *result = (struct run_result){.interrupts_on = request->keep_interrupts != 0};
     paint_pool(pool.base, pool.bytes, complement);
     load_inputs(run, arena, request->seed, result);
-    run_ops(run, request->keep_interrupts != 0, cold, result);
-    result->output_crc = crc32(0, arena + output->offset, output->bytes);
+    run_ops(run, request, cold, result);
+    result->output_crc = crc_of_outputs(run, request, arena);
     find_touched(run, complement, result);
     result->stack_peak = port_stack_peak();
 }

@@ -40,7 +40,10 @@ extern struct position runner_position;
 enum status case_prepare(struct case_run *run, uint32_t pack_address, uint32_t case_index,
                          struct problem *problem);
 
-/* Run once. `cold`: flush the flash cache first. Fills `result` but for what only the caller
+/* How many ops a run of a prepared case has: request->ops of them, or all. */
+uint32_t case_ops(const struct case_run *run, const struct run_request *request);
+
+/* Run once, request->ops being at most the case's. `cold`: flush the flash cache first. Fills `result` but for what only the caller
  * knows. */
 void case_execute(const struct case_run *run, const struct run_request *request, bool cold,
                   struct run_result *result);

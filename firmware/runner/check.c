@@ -128,23 +128,31 @@ static enum status check_op(const struct pack_case *found, uint32_t index, struc
     return status;
 }
 
+/* Of the case's inputs or outputs: `tensors` of the entry, one to OPERANDS_MAX of them. */
+static enum status check_list(const struct pack_case *found, const uint16_t *tensors,
+                              uint32_t count, struct problem *problem)
+{
+    if (count == 0 || count > OPERANDS_MAX) {
+        return bad(problem, 0, BAD_OPERANDS, OPERANDS_MAX, count);
+    }
+    for (uint32_t number = 0; number < count; number++) {
+        if (tensors[number] >= found->tensor_count) {
+            return bad(problem, 0, BAD_TENSOR_INDEX, found->tensor_count, tensors[number]);
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status check_entry(const struct pack_case *found, struct problem *problem)
 {
     const struct case_entry *const entry = found->entry;
     if (found->op_count == 0 || found->op_count > OPS_MAX) {
         return bad(problem, 0, BAD_OP_COUNT, OPS_MAX, found->op_count);
     }
-    if (entry->input_count == 0 || entry->input_count > OPERANDS_MAX) {
-        return bad(problem, 0, BAD_OPERANDS, OPERANDS_MAX, entry->input_count);
-    }
-    for (uint32_t number = 0; number < entry->input_count; number++) {
-        if (entry->inputs[number] >= found->tensor_count) {
-            return bad(problem, 0, BAD_TENSOR_INDEX, found->tensor_count, entry->inputs[number]);
-        }
-    }
-    return entry->output_tensor < found->tensor_count
-               ? STATUS_OK
-               : bad(problem, 0, BAD_TENSOR_INDEX, found->tensor_count, entry->output_tensor);
+    const enum status status =
+        check_list(found, entry->inputs, entry->input_count, problem);
+    return status == STATUS_OK ? check_list(found, entry->outputs, entry->output_count, problem)
+                               : status;
 }
 
 enum status pack_check_records(const struct pack_case *found, struct problem *problem)

@@ -128,7 +128,7 @@ static void run_once(const struct run_request *request, uint16_t repeat)
     port_wait_written();
     case_execute(&run, request, repeat == 0, &result);
     result.repeat = repeat;
-    for (uint32_t index = 0; index < run.found.op_count; index++) {
+    for (uint32_t index = 0; index < case_ops(&run, request); index++) {
         struct op_result op = *case_op_result(index);
         op.repeat = repeat;
         send(FRAME_TYPE_OP, &op, sizeof op);
@@ -147,6 +147,9 @@ static enum status run_case(const struct run_request *request, struct problem *p
     enum status status = verify_program(&run.verified, problem);
     if (status == STATUS_OK) {
         status = case_prepare(&run, pack_address(), request->case_index, problem);
+    }
+    if (status == STATUS_OK && request->ops > run.found.op_count) {
+        status = fail(STATUS_BAD_REQUEST, problem, 2, run.found.op_count, request->ops);
     }
     if (status != STATUS_OK) {
         return status;

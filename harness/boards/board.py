@@ -197,17 +197,19 @@ class Board:
         repeats: int = 1,
         paint: int = 0,
         keep_interrupts: bool = False,
+        ops: int = 0,
     ) -> Run:
-        """Runs case `index` of the pack. Errors: FlashError when flash changed since it was written,
-        ProtocolError, FirmwareFault with function and op, DeadlineError."""
+        """Runs case `index` of the pack, or the first `ops` ops of it. Errors: FlashError when flash
+        changed since it was written, ProtocolError, FirmwareFault with function and op,
+        DeadlineError."""
         image, pack, conversation = self._running()
-        request = RunRequest(index, seed, repeats, paint, int(keep_interrupts))
+        request = RunRequest(index, seed, repeats, paint, int(keep_interrupts), ops, 0)
         self._stages.say("run")
         budget = self._budget(index, repeats)
         with self._explained("run"):
             run = conversation.run(
                 request,
-                pack.op_count(index),
+                ops or pack.op_count(index),
                 Deadline(self._clock, budget.total, "total"),
                 lambda verified: check_case(verified, image, pack, index, seed),
                 budget,
@@ -296,10 +298,10 @@ class Board:
     def _budget(self, index: int, repeats: int) -> RunBudget:
         """Of a run, from its MACs and the bytes that it handles."""
         image, pack, _ = self._running()
-        layer = pack.cases[index].plan.layer
+        case = pack.cases[index]
         return budgets.run(
-            macs=layer.macs,
-            n_out=layer.n_out,
+            macs=case.macs,
+            n_out=case.n_out,
             pool_bytes=image.pool_bytes,
             flash_bytes=len(image.flash) + len(pack.data),
             repeats=repeats,

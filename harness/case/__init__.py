@@ -3,7 +3,17 @@
 
 from harness.case.case import Case, make_case
 from harness.case.inputs import generate_input
+from harness.case.network import NetworkCase, make_network_case
 from harness.case.pack import Pack, build_pack
 from harness.case.weights import draw_parameters
 
-__all__ = ["Case", "Pack", "build_pack", "draw_parameters", "generate_input", "make_case"]
+__all__ = [
+    "Case",
+    "NetworkCase",
+    "Pack",
+    "build_pack",
+    "draw_parameters",
+    "generate_input",
+    "make_case",
+    "make_network_case",
+]

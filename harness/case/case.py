@@ -38,6 +38,23 @@ class Case:
     def name_crc(self) -> int:
         return zlib.crc32(self.id.encode())
 
+    @property
+    def arena_bytes(self) -> int:
+        return self.plan.arena_bytes
+
+    @property
+    def scratch_bytes(self) -> int:
+        return self.plan.scratch_bytes
+
+    @property
+    def macs(self) -> int:
+        return self.plan.layer.macs
+
+    @property
+    def n_out(self) -> int:
+        """Scalars that the ops make, all together."""
+        return self.plan.layer.n_out
+
     def inputs(self, seed: int) -> tuple[Int8s, ...]:
         """int8 [h, w, c] of each operand, the n-th from the n-th seed after this one."""
         return tuple(

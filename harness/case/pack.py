@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 
 from harness.bounds import round_up
 from harness.case.case import Case
+from harness.case.network import NetworkCase
+from harness.case.network_records import network_records
 from harness.case.records import records_of
 from harness.errors import ConfigError
 from harness.schema.constants import (
@@ -27,6 +29,7 @@ from harness.schema.constants import (
 )
 from harness.schema.records import CaseEntry, OpRecord, PackHeader, Slice
 
+AnyCase = Case | NetworkCase
 _ERASED = b"\xff"
 MAX_CASES = 0xFFFF
 
@@ -35,7 +38,7 @@ MAX_CASES = 0xFFFF
 class Pack:
     """A flash image of cases. entries[i] is the directory entry of cases[i]."""
 
-    cases: tuple[Case, ...]
+    cases: tuple[AnyCase, ...]
     entries: tuple[CaseEntry, ...]
     header: PackHeader
     data: bytes
@@ -45,7 +48,7 @@ class Pack:
         """First 16 hex digits of the SHA-256 of all that follows the header."""
         return self.header.pack_id.hex()
 
-    def index(self, case: Case) -> int:
+    def index(self, case: AnyCase) -> int:
         return self.cases.index(case)
 
     def op_count(self, index: int) -> int:
@@ -53,7 +56,7 @@ class Pack:
         return self.entries[index].ops.bytes // OpRecord.size()
 
 
-def build_pack(cases: Sequence[Case]) -> Pack:
+def build_pack(cases: Sequence[AnyCase]) -> Pack:
     """Errors: ConfigError for no case, too many, or two of one id."""
     if not 0 < len(cases) <= MAX_CASES:
         raise ConfigError(f"a pack holds 1 to {MAX_CASES} cases, not {len(cases)}")
@@ -106,16 +109,17 @@ def _pad_to_sector(data: bytes) -> bytes:
 
 
 def _entry(
-    case: Case, ops: _Section, tensors: _Section, quants: _Section, weights: _Section
+    case: AnyCase, ops: _Section, tensors: _Section, quants: _Section, weights: _Section
 ) -> CaseEntry:
-    made = records_of(case)
+    made = network_records(case) if isinstance(case, NetworkCase) else records_of(case)
     entry = CaseEntry(
         name_crc=case.name_crc,
-        arena_bytes=case.plan.arena_bytes,
-        scratch_bytes=case.plan.scratch_bytes,
+        arena_bytes=case.arena_bytes,
+        scratch_bytes=case.scratch_bytes,
         inputs=(*made.inputs, *(0,) * OPERANDS_MAX)[:OPERANDS_MAX],
         input_count=len(made.inputs),
-        output_tensor=made.output,
+        output_count=len(made.outputs),
+        outputs=(*made.outputs, *(0,) * OPERANDS_MAX)[:OPERANDS_MAX],
         ops=ops.add(b"".join(record.pack() for record in made.ops)),
         tensors=tensors.add(b"".join(record.pack() for record in made.tensors)),
         quants=quants.add(b"".join(record.pack() for record in made.quants)),

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from harness.bounds import round_up
 from harness.case.case import Case
 from harness.errors import ConfigError
-from harness.geometry import ConvGeometry, Pad, PadGeometry, UpsampleGeometry
+from harness.geometry import ConvGeometry, Execution, Pad, PadGeometry, UpsampleGeometry
 from harness.geometry.traversal import input_positions, output_positions, stored_by
+from harness.network import Layer
 from harness.plan import Place
 from harness.reference import (
     AddParameters,
@@ -64,7 +65,7 @@ class CaseRecords:
     quants: tuple[QuantRecord, ...] = ()
     weights: bytes = b""
     inputs: tuple[int, ...] = ()
-    output: int = 0
+    outputs: tuple[int, ...] = ()
 
 
 def records_of(case: Case) -> CaseRecords:
@@ -76,15 +77,16 @@ def records_of(case: Case) -> CaseRecords:
         made.tensors.append(_input(case, place, made))
     made.tensors.append(_output(case, made))
     operands = tuple(range(len(plan.inputs)))
-    made.output = len(operands)
+    made.outputs = (len(operands),)
     loaded = list(operands)
     if plan.arrival is not None:
         onto = plan.mode.onto
         loaded[onto] = len(made.tensors)
-        made.tensors.append(_moved(made.tensors[onto], plan.arrival))
-        made.ops.append(_op(OpKind.MOVE, (loaded[onto],), onto))
+        made.tensors.append(moved_record(made.tensors[onto], plan.arrival))
+        made.ops.append(move_record(loaded[onto], onto))
     made.inputs = tuple(loaded)
-    made.ops.append(_kernel_op(case, operands, made.output, constants))
+    layer, execution = plan.layer, plan.mode.execution
+    made.ops.append(op_record(layer, execution, operands, len(operands), constants))
     return made
 
 
@@ -148,19 +150,19 @@ def _quants(
 def _input(case: Case, place: Place, made: CaseRecords) -> TensorRecord:
     geometry, execution = case.plan.layer.geometry, case.plan.mode.execution
     if not isinstance(geometry, ConvGeometry):
-        return _tensor(place, StoredBy.ROW, 0, 0)
+        return tensor_record(place, StoredBy.ROW, 0, 0)
     how = stored_by(execution)
     table = input_positions(geometry, execution) if how is StoredBy.ORDER else None
-    return _tensor(place, how, case.fill, _add_positions(made, table))
+    return tensor_record(place, how, case.fill, _add_positions(made, table))
 
 
 def _output(case: Case, made: CaseRecords) -> TensorRecord:
     geometry, execution = case.plan.layer.geometry, case.plan.mode.execution
     if not isinstance(geometry, ConvGeometry):
-        return _tensor(case.plan.output, StoredBy.ROW, 0, 0)
+        return tensor_record(case.plan.output, StoredBy.ROW, 0, 0)
     how = stored_by(execution)
     table = output_positions(geometry, execution.traversal) if how is StoredBy.ORDER else None
-    return _tensor(case.plan.output, how, 0, _add_positions(made, table))
+    return tensor_record(case.plan.output, how, 0, _add_positions(made, table))
 
 
 def _add_positions(made: CaseRecords, positions: NDArray[np.int64] | None) -> int:
@@ -174,7 +176,7 @@ def _add_positions(made: CaseRecords, positions: NDArray[np.int64] | None) -> in
     return at
 
 
-def _tensor(place: Place, how: StoredBy, fill: int, positions: int) -> TensorRecord:
+def tensor_record(place: Place, how: StoredBy, fill: int, positions: int) -> TensorRecord:
     shape, pad = place.shape, place.pad
     return TensorRecord(
         offset=place.offset,
@@ -192,14 +194,18 @@ def _tensor(place: Place, how: StoredBy, fill: int, positions: int) -> TensorRec
     )
 
 
-def _moved(tensor: TensorRecord, place: Place) -> TensorRecord:
+def moved_record(tensor: TensorRecord, place: Place) -> TensorRecord:
     return TensorRecord(**{**vars(tensor), "offset": place.offset})
 
 
-def _kernel_op(
-    case: Case, operands: tuple[int, ...], output: int, constants: Constants
+def op_record(
+    layer: Layer,
+    execution: Execution,
+    operands: tuple[int, ...],
+    output: int,
+    constants: Constants,
 ) -> OpRecord:
-    layer, execution = case.plan.layer, case.plan.mode.execution
+    """An op whose constants are the first of its case. operands, output: numbers of tensors."""
     k, s, d, pad = (1, 1), (1, 1), (1, 1), Pad()
     match layer.geometry:
         case ConvGeometry() as g:
@@ -208,7 +214,7 @@ def _kernel_op(
             s = (g.f_h, g.f_w)
         case PadGeometry() as g:
             pad = g.pad
-    return _op(
+    return _record(
         layer.kind,
         operands,
         output,
@@ -223,7 +229,12 @@ def _kernel_op(
     )
 
 
-def _op(
+def move_record(source: int, target: int) -> OpRecord:
+    """A tensor to another place, which may overlap its own."""
+    return _record(OpKind.MOVE, (source,), target)
+
+
+def _record(
     kind: OpKind,
     inputs: tuple[int, ...],
     output: int,

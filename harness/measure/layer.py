@@ -94,7 +94,7 @@ def measure_layer(
     board.start(image, pack, reflash=reflash)
     observer = None if witness is None else Observer(witness, image)
     session = _Session(
-        board, image, repeats, {case: pack.index(case) for case in pack.cases}, pack.id, observer
+        board, image, repeats, {case: pack.index(case) for case in cases.all()}, pack.id, observer
     )
     try:
         return session.measure(layer, mode, kernel, cases, seeds)

@@ -16,6 +16,7 @@ from harness.reference.elementwise import (
 from harness.reference.fully_connected import FULLY_CONNECTED_ROUNDING, fully_connected
 from harness.reference.layout import concat, pad
 from harness.reference.mean import MeanParameters, mean, mean_multiplier
+from harness.reference.network import compute_network
 from harness.reference.operators import (
     ClampParameters,
     MoveParameters,
@@ -63,6 +64,7 @@ __all__ = [
     "clamp",
     "compute",
     "compute_in_place",
+    "compute_network",
     "concat",
     "concat_in_place",
     "convolve",

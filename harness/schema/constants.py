@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-PROTOCOL_VERSION = 1
-PACK_VERSION = 2
+PROTOCOL_VERSION = 2
+PACK_VERSION = 3
 
 MAILBOX_ADDRESS = 0x2000_0000
 MAILBOX_BYTES = 256
@@ -19,7 +19,7 @@ SECTION_ALIGNMENT = 4096  # of a pack's sections: one flash sector
 SLICE_ALIGNMENT = 8  # of a case's slices: one XIP cache line
 ARENA_LEAD = 1024  # guard bytes of the pool below the arena
 GUARD_BYTES = 64  # between arena and scratch, and behind scratch
-OPERANDS_MAX = 4  # inputs of one op, and of one case
+OPERANDS_MAX = 4  # inputs of one op; inputs, and outputs, of one case
 FRAME_MAX = 1200  # bytes of a frame before COBS: header + payload + CRC
 DATA_MAX = 1024  # bytes of memory in one DATA frame
 LOG_MAX = 200  # bytes of text in one LOG frame

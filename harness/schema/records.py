@@ -128,7 +128,8 @@ class Hello(Record):
 @dataclass(frozen=True)
 class RunRequest(Record):
     """Run a case `repeats` times. paint 0: pattern P, 1: its complement. keep_interrupts: leave the
-    USB interrupt on inside the window, because it is longer than a host would wait."""
+    USB interrupt on inside the window, because it is longer than a host would wait. ops: only so many of
+    the first ops, the last one's output being the case's then; 0: all."""
 
     c_name: ClassVar[str] = "run_request"
     case_index: U32
@@ -136,6 +137,8 @@ class RunRequest(Record):
     repeats: U16
     paint: U8
     keep_interrupts: U8
+    ops: U16
+    reserved: U16
 
 
 @dataclass(frozen=True)
@@ -253,7 +256,8 @@ class Slice(Record):
 @dataclass(frozen=True)
 class CaseEntry(Record):
     """A case: its slices, and how much memory it may use. name_crc: CRC-32 of the case's id. inputs:
-    the tensors that are filled before a run, input_count of them. entry_crc: of the rest of the entry.
+    the tensors that are filled before a run, input_count of them. outputs: whose CRC is the run's, one
+    after the other. entry_crc: of the rest of the entry.
     """
 
     c_name: ClassVar[str] = "case_entry"
@@ -262,7 +266,8 @@ class CaseEntry(Record):
     scratch_bytes: U32
     inputs: U16x4
     input_count: U16
-    output_tensor: U16
+    output_count: U16
+    outputs: U16x4
     ops: Slice
     tensors: Slice
     quants: Slice

@@ -191,7 +191,7 @@ def test_where_a_fault_was(runner_image: RunnerImage) -> None:
 def _run(stack_peak: int) -> Run:
     fields = dict.fromkeys((m.name for m in RunResult.members()), 0)
     result = RunResult(**{**fields, "stack_peak": stack_peak, "outside_count": 7})
-    return Run(RunRequest(0, 1, 1, 0, 0), cast("object", None), ((),), (result,))  # type: ignore[arg-type]
+    return Run(RunRequest(0, 1, 1, 0, 0, 0, 0), cast("object", None), ((),), (result,))  # type: ignore[arg-type]
 
 
 def test_a_stack_that_was_used_to_its_last_word() -> None:

@@ -37,7 +37,7 @@ def _timed(microseconds: int, *ops: int, interrupts: int = 0) -> Run:
         interrupt_cycles=interrupts,
         interrupts_on=on,
     )
-    return Run(RunRequest(0, 1, 1, 0, on), cast(CaseVerified, None), (found,), (result,))
+    return Run(RunRequest(0, 1, 1, 0, on, 0, 0), cast(CaseVerified, None), (found,), (result,))
 
 
 @pytest.mark.parametrize("microseconds", [994, 1000, 1006])

@@ -127,7 +127,7 @@ def test_entry(case: Case) -> None:
     assert (entry.arena_bytes, entry.scratch_bytes) == (plan.arena_bytes, plan.scratch_bytes)
     assert entry.input_count == count
     assert entry.inputs == tuple(loaded + [0] * (4 - count))
-    assert entry.output_tensor == count
+    assert (entry.output_count, entry.outputs) == (1, (count, 0, 0, 0))
 
 
 @each_case

@@ -55,7 +55,7 @@ class _Delays:
         self.board.start(self.image, build_pack([make_case(plan, parameters)]))
         conversation = self.board._conversation
         assert conversation is not None
-        request = RunRequest(0, 1, 1, 0, int(keep_interrupts))
+        request = RunRequest(0, 1, 1, 0, int(keep_interrupts), 0, 0)
         conversation._port.write(conversation._link.request(FrameType.RUN, request.pack()))
         entry = self.image.symbols["delay_measured"] & ~1
         start = self._run_to(entry)
@@ -140,7 +140,7 @@ def test_with_usb_traffic_in_the_window(delays: _Delays) -> None:
     quiet, _ = delays.measure(2**18, 0, keep_interrupts=True)
     conversation = delays.board._conversation
     assert conversation is not None
-    request = RunRequest(0, 1, 1, 0, 1)
+    request = RunRequest(0, 1, 1, 0, 1, 0, 0)
     conversation._port.write(conversation._link.request(FrameType.RUN, request.pack()))
     delays._run_to(delays.image.symbols["delay_measured"] & ~1)
     delays._go(0)

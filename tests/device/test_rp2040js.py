@@ -48,7 +48,7 @@ def test_enumerates_and_computes(runner_image: RunnerImage) -> None:
     )
     link = Link(NONCE)
     hello_request = link.request(FrameType.ASK_HELLO)
-    run_request = link.request(FrameType.RUN, RunRequest(0, 1, 1, 0, 0).pack())
+    run_request = link.request(FrameType.RUN, RunRequest(0, 1, 1, 0, 0, 0, 0).pack())
     answer = _node(
         {
             "mode": "talk",

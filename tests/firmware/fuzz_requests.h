@@ -76,6 +76,7 @@ static void put_payload(struct fuzz_bytes *to, uint32_t type)
             .repeats = (uint16_t)draw_repeats(),
             .paint = (uint8_t)(fuzz_below(8) == 0 ? extreme() : fuzz_below(2)),
             .keep_interrupts = (uint8_t)(fuzz_below(8) == 0 ? extreme() : fuzz_below(2)),
+            .ops = (uint16_t)(fuzz_below(8) == 0 ? extreme() : fuzz_below(2)),
         };
         fuzz_put(to, &run, sizeof run);
     } else if (type == FRAME_TYPE_READ && fuzz_below(4) != 0) {

@@ -143,10 +143,15 @@ static void check_run(struct answers *answers, const struct run_request *run)
         take_refusal(answers, FRAME_TYPE_RUN, REFUSAL_CASE_INDEX);
         return;
     }
+    if (run->ops > pack.ops[run->case_index]) {
+        take_refusal(answers, FRAME_TYPE_RUN, REFUSAL_BAD_REQUEST);
+        return;
+    }
+    const uint32_t ops = run->ops == 0 ? pack.ops[run->case_index] : run->ops;
     memcpy(&verified, take(answers, FRAME_TYPE_CASE, sizeof verified), sizeof verified);
     FUZZ_CHECK(verified.case_index == run->case_index && verified.seed == run->seed, stream_number);
     for (uint32_t repeat = 0; repeat < run->repeats; repeat++) {
-        for (uint32_t index = 0; index < pack.ops[run->case_index]; index++) {
+        for (uint32_t index = 0; index < ops; index++) {
             memcpy(&op, take(answers, FRAME_TYPE_OP, sizeof op), sizeof op);
             FUZZ_CHECK(op.repeat == repeat && op.op_index == index, stream_number);
         }

@@ -110,7 +110,7 @@ class OneOp:
             arena=self.arena,
             scratch=self.scratch,
             inputs=tuple(range(len(self.inputs))),
-            output_tensor=len(self.inputs),
+            outputs=(len(self.inputs),),
         )
 
 

@@ -121,9 +121,11 @@ class HostRunner:
         assert answer.type is FrameType.HELLO
         return records.Hello.unpack(answer.payload)
 
-    def run(self, index: int, seed: int, repeats: int = 1, paint: int = 0) -> list[Frame]:
+    def run(
+        self, index: int, seed: int, repeats: int = 1, paint: int = 0, ops: int = 0
+    ) -> list[Frame]:
         self.hello()
-        request = records.RunRequest(index, seed, repeats, paint, keep_interrupts=0)
+        request = records.RunRequest(index, seed, repeats, paint, 0, ops, 0)
         return self.ask(FrameType.RUN, request.pack())
 
     def read(self, offset: int, length: int) -> bytes:
@@ -252,7 +254,7 @@ class CaseParts:
     arena: int
     scratch: int
     inputs: tuple[int, ...] = (0,)
-    output_tensor: int = 1
+    outputs: tuple[int, ...] = (1,)
 
 
 def parts(conv: Conv) -> CaseParts:
@@ -289,7 +291,8 @@ def build(cases: list[CaseParts], **changes: Any) -> bytes:
                     scratch_bytes=case.scratch,
                     inputs=(*case.inputs, 0, 0, 0, 0)[:4],
                     input_count=len(case.inputs),
-                    output_tensor=case.output_tensor,
+                    output_count=len(case.outputs),
+                    outputs=(*case.outputs, 0, 0, 0, 0)[:4],
                     ops=slices[0],
                     tensors=slices[1],
                     quants=slices[2],

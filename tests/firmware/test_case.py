@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import random
+import zlib
 from dataclasses import replace
 
 import pytest
@@ -42,7 +43,7 @@ def _moved(conv: Conv, offset: int) -> CaseParts:
     case.ops = [move, replace(case.ops[0], inputs=(1, 0, 0, 0), output=2)]
     case.tensors = [image, *case.tensors]
     case.arena = max(case.arena, offset + image.bytes)
-    case.output_tensor = 2
+    case.outputs = (2,)
     return case
 
 
@@ -144,7 +145,7 @@ def test_each_op_has_its_own_ranges(host: HostRunner) -> None:
     _repeats(host, pack, 2)
     assert _warm(host) == _ranges_of(pack, case, case.ops[1])
     case.ops = case.ops[:1]
-    case.output_tensor = 1
+    case.outputs = (1,)
     pack = build([case])
     _repeats(host, pack, 2)
     assert [length for _, length in _warm(host)] == [0, 0]
@@ -170,7 +171,39 @@ def test_a_tensor_may_be_read_by_two_ops(host: HostRunner) -> None:
         replace(window_op.OneOp(OpKind.MOVE, image, place).record, output=number)
         for number, place in enumerate(places, 1)
     ]
-    case = CaseParts(ops, [image, *places], [], b"", 60, 0, output_tensor=2)
+    case = CaseParts(ops, [image, *places], [], b"", 60, 0, outputs=(2,))
     host.flash(build([case]))
     assert host.run(0, 5)[-1].type is FrameType.RESULT
     assert host.read(0, 60) == 3 * bytes(input_byte(5, at) for at in range(20))
+
+
+def _two_moves() -> CaseParts:
+    """Forward by 20 bytes, and on by another 20."""
+    places = [tensor(20 * number, 1, 4, 5) for number in range(3)]
+    ops = [
+        replace(
+            window_op.OneOp(OpKind.MOVE, places[number], places[number + 1]).record,
+            inputs=(number, 0, 0, 0),
+            output=number + 1,
+        )
+        for number in range(2)
+    ]
+    return CaseParts(ops, places, [], b"", 60, 0, outputs=(2, 0))
+
+
+def test_the_crc_of_several_outputs_is_of_one_after_the_other(host: HostRunner) -> None:
+    host.flash(build([_two_moves()]))
+    result = records.RunResult.unpack(host.run(0, 5)[-1].payload)
+    image = bytes(input_byte(5, at) for at in range(20))
+    assert result.output_crc == zlib.crc32(2 * image)
+
+
+def test_a_run_of_the_first_ops_stops_there(host: HostRunner) -> None:
+    """The second move has not been run, and the CRC is of what the first one made."""
+    host.flash(build([_two_moves()]))
+    frames = host.run(0, 5, ops=1)
+    assert [frame.type for frame in frames] == [FrameType.CASE, FrameType.OP, FrameType.RESULT]
+    image = bytes(input_byte(5, at) for at in range(20))
+    assert host.read(0, 40) == 2 * image
+    assert host.read(40, 20) != image
+    assert records.RunResult.unpack(frames[-1].payload).output_crc == zlib.crc32(image)

@@ -129,7 +129,7 @@ def test_several_ops_share_the_arena(host: HostRunner) -> None:
     both.quants = both.quants + second.quants
     both.weights += parts(second).weights
     both.arena = first.n_in + first.n_out + second.n_out
-    both.output_tensor = 2
+    both.outputs = (2,)
     host.flash(build([both]))
     frames = host.run(0, 33)
     assert [f.type for f in frames] == [

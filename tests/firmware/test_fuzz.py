@@ -58,7 +58,7 @@ def _check(counts: dict[str, Any], frames: int) -> None:
     assert counts["delivered"] == counts["intact"] > frames * 0.2
     assert counts["collisions"] == 0
     assert counts["dropped"] > frames * 0.5
-    assert counts["runs"] > frames / 200
+    assert counts["runs"] > frames / 250
     assert counts["results"] > counts["runs"]
     assert counts["data"] > frames / 200
     refused = {Refusal(int(reason)) for reason, count in counts["refused"].items() if count}

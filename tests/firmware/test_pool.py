@@ -97,7 +97,7 @@ def test_averages_of_extreme_values(host: HostRunner, count: int) -> None:
             **{**vars(case.ops[1]), "inputs": (1, 0, 0, 0), "output": 2}
         )
         case.tensors.append(second.output)
-        case.arena, case.output_tensor = 2 * count + 1, 2
+        case.arena, case.outputs = 2 * count + 1, (2,)
         host.flash(build([case]))
         host.run(0, seed=count)
         values = [signed(input_byte(count, index)) for index in range(count)]

@@ -9,7 +9,13 @@ import zlib
 import pytest
 
 from harness.schema import records
-from harness.schema.constants import MAILBOX_MAGIC, FrameType, Refusal, TapOrder
+from harness.schema.constants import (
+    MAILBOX_MAGIC,
+    PROTOCOL_VERSION,
+    FrameType,
+    Refusal,
+    TapOrder,
+)
 from tests.firmware.support import (
     Conv,
     HostRunner,
@@ -39,12 +45,12 @@ def _conv(seed: int = 1, order: TapOrder = TapOrder.GATHER) -> Conv:
 
 
 def _mailbox(nonce: int, magic: int = MAILBOX_MAGIC, address: int = 0x1001_0000) -> bytes:
-    return records.MailboxRequest(magic, 1, nonce, address, "desk").pack()
+    return records.MailboxRequest(magic, PROTOCOL_VERSION, nonce, address, "desk").pack()
 
 
 def _run_request(**changes: int) -> bytes:
-    fields = {"case_index": 0, "seed": 1, "repeats": 1, "paint": 0, "keep_interrupts": 0} | changes
-    return records.RunRequest(**fields).pack()
+    usual = {"case_index": 0, "seed": 1, "repeats": 1, "paint": 0, "keep_interrupts": 0}
+    return records.RunRequest(**{**usual, "ops": 0, "reserved": 0, **changes}).pack()
 
 
 def test_hello_says_who_and_what(host: HostRunner) -> None:
@@ -53,7 +59,7 @@ def test_hello_says_who_and_what(host: HostRunner) -> None:
     assert (answer.type, answer.sequence, answer.nonce) == (FrameType.HELLO, 0, 0xCAFE)
     hello = records.Hello.unpack(answer.payload)
     pack = build([parts(_conv()), parts(_conv(seed=2))])
-    assert (hello.protocol, hello.chip, hello.board) == (1, 2040, "desk")
+    assert (hello.protocol, hello.chip, hello.board) == (PROTOCOL_VERSION, 2040, "desk")
     assert hello.unique_id == bytes(range(1, 9))
     assert (hello.image_bytes, hello.image_crc) == (512, zlib.crc32(bytes(512)))
     assert hello.ram_code_crc == zlib.crc32(bytes(64))
@@ -100,7 +106,7 @@ def test_broken_frames_are_dropped(host: HostRunner) -> None:
         (0x44, b""),
         (FrameType.HELLO, b""),
         (FrameType.ASK_HELLO, b"\0"),
-        (FrameType.RUN, b"\0" * 11),
+        (FrameType.RUN, b"\0" * 15),
         (FrameType.READ, b"\0" * 9),
         (FrameType.RUN, _run_request(repeats=0)),
         (FrameType.RUN, _run_request(repeats=101)),
@@ -112,6 +118,13 @@ def test_bad_requests(host: HostRunner, kind: int, payload: bytes) -> None:
     host.hello()
     answer = refusal(host.ask(kind, payload))
     assert (answer.reason, answer.request) == (Refusal.BAD_REQUEST, kind)
+
+
+def test_more_ops_than_the_case_has(host: HostRunner) -> None:
+    answer = refusal(host.run(0, seed=1, ops=2))
+    assert (answer.reason, answer.detail, answer.expected, answer.seen) == (
+        Refusal.BAD_REQUEST, 2, 1, 2,
+    )  # fmt: skip
 
 
 def test_case_states_what_was_verified(host: HostRunner) -> None:

@@ -26,7 +26,7 @@ from harness.wire import Frame, encode
 NONCE = 0x5EED1E55
 SECONDS = 2.0
 OPS = 2
-REQUEST = RunRequest(case_index=0, seed=7, repeats=2, paint=0, keep_interrupts=0)
+REQUEST = RunRequest(case_index=0, seed=7, repeats=2, paint=0, keep_interrupts=0, ops=0, reserved=0)
 ARENA = bytes(range(256)) * 6
 HELLO = Hello(
     protocol=PROTOCOL_VERSION, chip=2040, clk_sys_hz=125_000_000, unique_id=b"12345678",

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole network's case as the records that the firmware reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from harness.bounds import round_up
+from harness.case.network import NetworkCase
+from harness.case.records import (
+    CaseRecords,
+    constants_of,
+    move_record,
+    moved_record,
+    op_record,
+    tensor_record,
+)
+from harness.errors import ConfigError
+from harness.geometry import Pad
+from harness.plan import Place, Step
+from harness.schema.constants import OPERANDS_MAX, SLICE_ALIGNMENT, Layout, StoredBy
+from harness.schema.records import OpRecord
+
+
+def network_records(case: NetworkCase) -> CaseRecords:
+    """Tensors by their numbers in the network, then those that a step moved. Errors: ConfigError for
+    more inputs or outputs than an entry holds, and for a layout that needs padding in memory."""
+    network = case.plan.network
+    for what, listed in (("inputs", network.inputs), ("outputs", network.outputs)):
+        if len(listed) > OPERANDS_MAX:
+            raise ConfigError(
+                f"{network.name} has {len(listed)} {what}",
+                hint=f"a case has up to {OPERANDS_MAX}; fewer may be asked for",
+            )
+    made = CaseRecords(inputs=network.inputs, outputs=network.outputs)
+    for offset, shape in zip(case.plan.offsets, network.tensors, strict=True):
+        made.tensors.append(tensor_record(Place(offset, shape, Pad()), StoredBy.ROW, 0, 0))
+    for step in case.plan.steps:
+        _add_step(case, step, made)
+    return made
+
+
+def _add_step(case: NetworkCase, step: Step, made: CaseRecords) -> None:
+    (number,) = step.ops
+    node = case.plan.network.nodes[number]
+    if step.execution.layout is not Layout.DENSE:
+        raise ConfigError(f"op {number} of {case.plan.network.name}: tensors are stored dense")
+    operands = list(node.inputs)
+    if step.onto is not None and step.moved_to is not None:
+        operands[step.onto] = len(made.tensors)
+        source = node.inputs[step.onto]
+        place = Place(step.moved_to, case.plan.network.tensors[source], Pad())
+        made.tensors.append(moved_record(made.tensors[source], place))
+        made.ops.append(move_record(source, operands[step.onto]))
+    constants = constants_of(case.parameters[number])
+    record = op_record(node.layer, step.execution, tuple(operands), node.output, constants)
+    made.ops.append(_with_constants(record, made))
+    made.weights += constants.weights
+    made.quants += constants.quants
+
+
+def _with_constants(record: OpRecord, made: CaseRecords) -> OpRecord:
+    """The record of an op whose constants come behind those of the ops before it."""
+    made.weights = made.weights.ljust(round_up(len(made.weights), SLICE_ALIGNMENT), b"\0")
+    return replace(record, weights_offset=len(made.weights), quant_first=len(made.quants))
