@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from harness import history
 from harness.boards import Board, BoardEntry
@@ -13,6 +14,7 @@ from harness.boards import quarantine as quarantines
 from harness.boards.quarantine import Quarantine
 from harness.boards.recovery import Ladder
 from harness.build import RunnerImage, build_runner
+from harness.case import NetworkCase
 from harness.errors import (
     BoundViolation,
     BusyError,
@@ -21,9 +23,9 @@ from harness.errors import (
     Mismatch,
     QuarantineError,
 )
-from harness.judge import judge
+from harness.judge import judge, judge_network
 from harness.kernels import kernel_set
-from harness.measure import PlanRuns, measure_layer
+from harness.measure import NetworkRuns, PlanRuns, measure_layer, measure_network
 from harness.network import Layer
 from harness.plan import Mode, Strategy, find_mode
 from harness.results import Measurement, Verdict
@@ -46,6 +48,24 @@ class BenchOptions:
     wait: float = 0.0
     recovery: bool = True
     quarantine: bool = True
+
+
+@dataclass(frozen=True)
+class Unfit:
+    """A plan that was not run. needed, pool_bytes: of the board's SRAM, guards included."""
+
+    board: str
+    name: str
+    plan: str
+    needed: int
+    pool_bytes: int
+
+    def __str__(self) -> str:
+        missing = self.needed - self.pool_bytes
+        return f"{self.name} on {self.board}: {self.plan} does not fit, {missing} bytes too large"
+
+
+_Runs = TypeVar("_Runs", PlanRuns, NetworkRuns)
 
 
 class Bench:
@@ -73,6 +93,8 @@ class Bench:
         self._quarantine: Quarantine | None = None
         self._images: dict[frozenset[int], RunnerImage] = {}
         self._known: dict[tuple[str, Mode], PlanRuns | HarnessError] = {}
+        self._networks: dict[tuple[str, ...], NetworkRuns | HarnessError] = {}
+        self.unfit: list[Unfit] = []
 
     def close(self) -> None:
         board, self._board = self._board, None
@@ -105,10 +127,34 @@ class Bench:
         strategy, mode = find_mode(layer, plan)
         verdict = judge(self._measure(layer, mode), strategy)
         if verdict is not None:
-            self.verdicts.append(verdict)
-            if self.options.history is not None:
-                history.append(self.options.history, verdict)
+            self._keep(verdict)
         return verdict
+
+    def judge_network(self, cases: Sequence[NetworkCase]) -> list[Verdict]:
+        """Verdicts of one network, one for each of `cases` that fits the board; those that do not are in
+        `unfit`. All of them are measured together, in turn. Errors: as `run`, but for what fits."""
+        runs = self._measure_network(cases)
+        needed = runs.missing
+        self.unfit += [
+            Unfit(
+                self.entry.name,
+                cases[0].plan.name,
+                str(strategy),
+                needed[strategy],
+                runs.pool_bytes,
+            )
+            for strategy in needed
+        ]
+        verdicts = [judge_network(runs, strategy) for strategy in runs.measured]
+        found = [verdict for verdict in verdicts if verdict is not None]
+        for verdict in found:
+            self._keep(verdict)
+        return found
+
+    def _keep(self, verdict: Verdict) -> None:
+        self.verdicts.append(verdict)
+        if self.options.history is not None:
+            history.append(self.options.history, verdict)
 
     def prove(self, layer: Layer, plan: str = "rip") -> Verdict:
         """The verdict, which passed. Errors: Mismatch for a wrong output, BoundViolation for a bound
@@ -141,11 +187,8 @@ class Bench:
 
     def _measure_now(self, layer: Layer, mode: Mode) -> PlanRuns:
         image = self._image(kernel_set(layer.kind, mode.execution, layer.rounding))
-        board = self._ready()
-
-        def attempt() -> PlanRuns:
-            board.attach()
-            return measure_layer(
+        return self._recovering(
+            lambda board: measure_layer(
                 board,
                 image,
                 layer,
@@ -155,6 +198,40 @@ class Bench:
                 reflash=self.options.reflash,
                 witness=board.witness if self.options.witness else None,
             )
+        )
+
+    def _measure_network(self, cases: Sequence[NetworkCase]) -> NetworkRuns:
+        """Measured once, as a layer is."""
+        key = tuple(case.id for case in cases)
+        if key not in self._networks:
+            image = self._image(kernels_of(cases))
+            try:
+                self._networks[key] = self._recovering(
+                    lambda board: measure_network(
+                        board,
+                        image,
+                        cases,
+                        seeds=self.options.seeds,
+                        repeats=self.options.repeats,
+                        reflash=self.options.reflash,
+                    )
+                )
+            except (BusyError, QuarantineError):
+                raise
+            except HarnessError as error:
+                self._networks[key] = error
+        known = self._networks[key]
+        if isinstance(known, HarnessError):
+            raise known
+        return known
+
+    def _recovering(self, measure: Callable[[Board], _Runs]) -> _Runs:
+        """What `measure` gives on our board, climbing the ladder where the way to it fails."""
+        board = self._ready()
+
+        def attempt() -> _Runs:
+            board.attach()
+            return measure(board)
 
         if not self.options.recovery:
             return attempt()
@@ -211,6 +288,18 @@ class Bench:
             self._begin("build")
             self._images[kernels] = build_runner(self.entry.chip, kernels=kernels)
         return self._images[kernels]
+
+
+def kernels_of(cases: Sequence[NetworkCase]) -> frozenset[int]:
+    """What a runner needs to run all of them."""
+    return frozenset().union(
+        *(
+            kernel_set(layer.kind, step.execution, layer.rounding)
+            for case in cases
+            for step in case.plan.steps
+            for layer in (case.plan.network.nodes[op].layer for op in step.ops)
+        )
+    )
 
 
 def demand(verdict: Verdict) -> None:

@@ -98,6 +98,20 @@ class WrongOutput:
 
 
 @dataclass(frozen=True)
+class WrongOp:
+    """The first op after which a living tensor is not what the host says. tensor: its number, which need
+    not be that of the op's output: the op may have overwritten another."""
+
+    op: int
+    kind: str
+    tensor: int
+    wrong: WrongOutput
+
+    def __str__(self) -> str:
+        return f"after op {self.op} ({self.kind}) tensor {self.tensor} is wrong in {self.wrong}"
+
+
+@dataclass(frozen=True)
 class Sample:
     """One run of one case. cycles: clk_sys, empty bracket and counted interrupts taken off. Waters,
     and outside_first, in bytes from the arena's base. repeat 0 starts with a cold XIP cache. witness:
@@ -220,7 +234,7 @@ class DebtProof:
 class Verdict:
     """A row of the table. failures: empty when all is well. cycles_by_model: see Measurement. ratio:
     cycles to those of dual, None where dual does not fit. shift_cycles: of cycles, those of the memmove
-    to the gap. debt: the proof in a word, empty for dual.
+    to the gap. debt: the proof in a word, empty for dual. ratio_to: the plan that `ratio` is to.
     witness: how many runs the witness saw, empty where there is none. attempts: how often the layer was
     measured; all numbers are of the last time. recovered: the failures before, in words."""
 
@@ -249,3 +263,4 @@ class Verdict:
     scratch_bytes: int
     attempts: int = 1
     recovered: tuple[str, ...] = ()
+    ratio_to: str = "dual"

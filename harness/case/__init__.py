@@ -4,6 +4,7 @@
 from harness.case.case import Case, make_case
 from harness.case.inputs import generate_input
 from harness.case.network import NetworkCase, make_network_case
+from harness.case.network_records import record_counts
 from harness.case.pack import Pack, build_pack
 from harness.case.weights import draw_parameters
 
@@ -16,4 +17,5 @@ __all__ = [
     "generate_input",
     "make_case",
     "make_network_case",
+    "record_counts",
 ]

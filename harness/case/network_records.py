@@ -17,7 +17,7 @@ from harness.case.records import (
 )
 from harness.errors import ConfigError
 from harness.geometry import Pad
-from harness.plan import Place, Step
+from harness.plan import NetworkPlan, Place, Step
 from harness.schema.constants import OPERANDS_MAX, SLICE_ALIGNMENT, Layout, StoredBy
 from harness.schema.records import OpRecord
 
@@ -63,3 +63,12 @@ def _with_constants(record: OpRecord, made: CaseRecords) -> OpRecord:
     """The record of an op whose constants come behind those of the ops before it."""
     made.weights = made.weights.ljust(round_up(len(made.weights), SLICE_ALIGNMENT), b"\0")
     return replace(record, weights_offset=len(made.weights), quant_first=len(made.quants))
+
+
+def record_counts(plan: NetworkPlan) -> tuple[int, ...]:
+    """Of each step, the op records up to its end: a shift is a record of its own."""
+    counts, total = [], 0
+    for step in plan.steps:
+        total += 1 if step.onto is None or step.moved_to is None else 2
+        counts.append(total)
+    return tuple(counts)

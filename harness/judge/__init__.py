@@ -2,5 +2,6 @@
 """Measurements to verdicts. Pure: nothing here talks to a board or reads a file."""
 
 from harness.judge.judge import judge
+from harness.judge.network import judge_network
 
-__all__ = ["judge"]
+__all__ = ["judge", "judge_network"]

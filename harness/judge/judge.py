@@ -58,18 +58,24 @@ def _workspace(
 ) -> Iterator[str]:
     """The output is exact, and nothing outside [0, W) changed, under either paint."""
     for sample in measured.samples:
-        yield from _sample(sample, measured, expected)
-    paints = {sample.paint for sample in measured.samples}
-    if paints != {0, 1}:
-        yield f"painted only with {sorted(paints)}: a byte that equals its paint would not show"
+        yield from check_sample(sample, measured, expected)
+    yield from check_paints(measured)
     rounded = plan.kernel.alignment * len(plan.inputs)  # each operand's place is rounded up
     if measured.arena_bytes - plan.exact_workspace >= rounded:
         yield f"the arena is {measured.arena_bytes} bytes, the bound is {plan.exact_workspace}"
 
 
-def _sample(
+def check_paints(measured: Measurement) -> Iterator[str]:
+    paints = {sample.paint for sample in measured.samples}
+    if paints != {0, 1}:
+        yield f"painted only with {sorted(paints)}: a byte that equals its paint would not show"
+
+
+def check_sample(
     sample: Sample, measured: Measurement, expected: dict[int, tuple[int, int]]
 ) -> Iterator[str]:
+    """One run by itself: exact, and inside what it was given. expected: by seed, CRCs of input and
+    output."""
     name = name_of(sample)
     input_crc, output_crc = expected[sample.seed]
     if sample.input_crc != input_crc:

@@ -2,5 +2,6 @@
 """Runs cases on a board, dual and RiP in turn, and brings back what was measured."""
 
 from harness.measure.layer import PlanRuns, measure_layer
+from harness.measure.network import NetworkRuns, measure_network
 
-__all__ = ["PlanRuns", "measure_layer"]
+__all__ = ["NetworkRuns", "PlanRuns", "measure_layer", "measure_network"]

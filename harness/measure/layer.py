@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.boards import Board, Run, Witness
-from harness.build import RunnerImage, compiler_version
+from harness.boards import Board, Witness
+from harness.build import RunnerImage
 from harness.case import Case, build_pack, make_case
 from harness.errors import ConfigError
 from harness.kernels import PLAIN, KernelTraits, schedule_of
@@ -19,6 +19,7 @@ from harness.liveness import debt as simulate_debt
 from harness.liveness import first_collision
 from harness.measure.fit import check_fit, fits
 from harness.measure.observer import Observer
+from harness.measure.samples import is_long, provenance_of, samples_of
 from harness.measure.wrong import first_wrong
 from harness.network import Layer
 from harness.plan import (
@@ -30,13 +31,10 @@ from harness.plan import (
     plan_layer,
     proof_distances,
 )
-from harness.results import DebtProof, DebtRun, Measurement, Provenance, Sample, Witnessed
+from harness.results import DebtProof, DebtRun, Measurement, Sample
 
 Int8s = NDArray[np.int8]
 MAX_REPLACED = 10
-_CYCLES_PER_MAC = 12  # of the plain kernels, to know beforehand whether a window is long
-_CYCLES_PER_OUTPUT = 60  # and what a requantisation adds
-_MASKED_SECONDS = 1.0  # longest window with interrupts off: a host waits 5 s on a control transfer
 
 
 @dataclass(frozen=True)
@@ -143,20 +141,7 @@ class _Session:
         self._repeats = repeats
         self._index = index
         self._outputs: dict[int, Int8s] = {}
-        hello = board.hello
-        assert hello is not None, "the board has been started"
-        self._provenance = Provenance(
-            board=board.entry.name,
-            kind=board.kind,
-            chip=board.entry.chip,
-            unique_id=hello.unique_id.hex().upper(),
-            clk_sys_hz=hello.clk_sys_hz,
-            elf_hash=image.elf_hash,
-            build_id=hello.build_id.hex(),
-            pack_id=pack_id,
-            nonce=f"{board.nonce:08x}",
-            compiler=compiler_version(),
-        )
+        self._provenance = provenance_of(board, image, pack_id)
 
     def measure(
         self, layer: Layer, mode: Mode, kernel: KernelTraits, cases: _Cases, seeds: Sequence[int]
@@ -222,9 +207,7 @@ class _Session:
     ) -> list[Sample]:
         """expected: the output as the host says it is stored, the clean one by default. Where the last
         repeat's is another, it is read back to say where."""
-        layer = case.plan.layer
-        cycles = layer.macs * _CYCLES_PER_MAC + layer.n_out * _CYCLES_PER_OUTPUT
-        long = cycles > _MASKED_SECONDS * self._board.entry.clock_hz
+        long = is_long(case.macs, case.n_out, self._board.entry.clock_hz)
         # The witness knows one kernel a run; a copied operand's run is a memmove and a kernel.
         observer = None if case.plan.mode.copied else self._observer
         if observer is not None:
@@ -232,8 +215,7 @@ class _Session:
         run = self._board.run(
             self._index[case], seed, repeats=repeats, paint=paint, keep_interrupts=long
         )
-        witnessed = [None] * repeats if observer is None else observer.witnessed(repeats)
-        samples = _samples(run, witnessed)
+        samples = samples_of(run, None if observer is None else observer.witnessed(repeats))
         wanted = self._clean(case, seed) if expected is None else expected
         if samples[-1].output_crc != zlib.crc32(wanted.tobytes()):
             seen = self._board.read(case.plan.output.offset, case.plan.output.shape.size)
@@ -292,31 +274,3 @@ def telling_seeds(below: Case, seeds: Sequence[int]) -> tuple[list[int], int]:
         candidates.append(following)
         following += 1
     return telling, replaced
-
-
-def _samples(run: Run, witnessed: Sequence[Witnessed | None]) -> list[Sample]:
-    return [
-        Sample(
-            seed=run.request.seed,
-            paint=run.request.paint,
-            repeat=result.repeat,
-            cycles=result.cycles,
-            microseconds=result.microseconds,
-            interrupt_cycles=result.interrupt_cycles,
-            interrupts=result.interrupts,
-            interrupts_on=bool(result.interrupts_on),
-            xip_accesses=sum(op.xip_accesses for op in ops),
-            xip_hits=sum(op.xip_hits for op in ops),
-            input_crc=result.input_crc,
-            output_crc=result.output_crc,
-            low_water=result.low_water,
-            high_water=result.high_water,
-            outside_count=result.outside_count,
-            outside_first=result.outside_first,
-            scratch_used=result.scratch_used,
-            stack_peak=result.stack_peak,
-            witness=seen,
-            op_cycles=tuple(op.cycles for op in ops),
-        )
-        for ops, result, seen in zip(run.ops, run.results, witnessed, strict=True)
-    ]

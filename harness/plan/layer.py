@@ -106,6 +106,10 @@ class Plan:
         return self.bound.workspace + sum(stored) - stored[self.mode.onto]
 
     @property
+    def name(self) -> str:
+        return self.layer.id
+
+    @property
     def label(self) -> str:
         """As in test ids: `rip`, `dual`, `rip-direct`."""
         return f"{self.strategy}{mode_name(self.layer, self.mode)}"

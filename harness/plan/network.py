@@ -40,3 +40,15 @@ class NetworkPlan:
     proof: str | None
     scratch_bytes: int
     alignment: int = 4
+
+    @property
+    def name(self) -> str:
+        return self.network.name
+
+    @property
+    def label(self) -> str:
+        return str(self.strategy)
+
+    @property
+    def arena_bytes(self) -> int:
+        return self.peak

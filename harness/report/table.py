@@ -10,6 +10,7 @@ from tabulate import tabulate
 from harness.report.text import printable
 from harness.results import Verdict
 
+_RATIO = "to dual"
 HEADERS = (
     "layer",
     "board",
@@ -20,7 +21,7 @@ HEADERS = (
     "debt proof",
     "cycles",
     "c/MAC",
-    "to dual",
+    _RATIO,
     "output CRC",
     "witness",
     "verdict",
@@ -28,10 +29,10 @@ HEADERS = (
 
 
 def table(verdicts: Sequence[Verdict]) -> str:
-    """One row a verdict. A `*` at the cycles: interrupts were on and their cycles are taken off."""
-    rows = [_row(verdict) for verdict in verdicts]
-    alignment = ("left",) * 4 + ("right",) * 6 + ("left", "right", "left")
-    text = tabulate(rows, headers=HEADERS, disable_numparse=True, colalign=alignment)
+    """One row a verdict, layers and networks apart. A `*` at the cycles: interrupts were on and their
+    cycles are taken off."""
+    parts = dict.fromkeys(verdict.ratio_to for verdict in verdicts)
+    text = "\n\n".join(_part([v for v in verdicts if v.ratio_to == part], part) for part in parts)
     if any(verdict.cycles_by_model for verdict in verdicts):
         text += (
             "\na..b: cycles by the optimistic and the conservative model of a core without a table"
@@ -48,6 +49,13 @@ def table(verdicts: Sequence[Verdict]) -> str:
             "\n* a window over 1 s: the USB interrupt stayed on, its counted cycles are taken off"
         )
     return text
+
+
+def _part(verdicts: Sequence[Verdict], ratio_to: str) -> str:
+    headers = [f"to {ratio_to}" if header == _RATIO else header for header in HEADERS]
+    alignment = ("left",) * 4 + ("right",) * 6 + ("left", "right", "left")
+    rows = [_row(verdict) for verdict in verdicts]
+    return tabulate(rows, headers=headers, disable_numparse=True, colalign=alignment)
 
 
 def _bracket(v: Verdict) -> list[int]:
