@@ -7,6 +7,7 @@ is first used.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,13 @@ import pytest
 
 if TYPE_CHECKING:
     from harness.bench import Bench
+    from harness.network import Layer
 
 DEFAULT_BOARD = "pico1-emu"
+_LAYER_SET = "layer_set"
+_NOTHING: Any = object()  # in the place of a layer where none is wanted
 _STOPPED = pytest.StashKey[str]()
+_FITTING = pytest.StashKey[list[str]]()
 _BENCHES = pytest.StashKey[dict[str, "Bench"]]()
 
 
@@ -88,9 +93,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes seconds on an emulated board")
     config.addinivalue_line(
-        "markers", "layer_set(name): give the test each layer and plan of a set, as `layer`, `plan`"
+        "markers",
+        f"{_LAYER_SET}(name, that_fit=False, tap_order=None): give the test each layer and plan of a "
+        "set, as `layer`, `plan`; that_fit: only those that the board has room for, and slow ones only "
+        "where -m names the set; tap_order: where --tap-order does not say",
     )
+    config.addinivalue_line("markers", "paper84: layers of the paper's Table 6 that fit the board")
     config.stash[_BENCHES] = {}
+    config.stash[_FITTING] = []
     if config.getoption("--board"):
         _checked(lambda: _check_attached(config))
     if config.getoption("--wait"):
@@ -112,14 +122,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     config = metafunc.config
     boards = config.getoption("--board") or [DEFAULT_BOARD]
-    marker = metafunc.definition.get_closest_marker("layer_set")
+    marker = metafunc.definition.get_closest_marker(_LAYER_SET)
     if marker is None or not {"layer", "plan"} <= set(metafunc.fixturenames):
         metafunc.parametrize("ripbench_board", boards, indirect=True, scope="session")
         return
-    from harness.selection import choose_layers, choose_plans
-
-    layers = _checked(lambda: choose_layers(config.getoption("--layers") or marker.args[0]))
-    wanted = _checked(lambda: choose_plans(config.option))
+    chosen = _that_fit if marker.kwargs.get("that_fit") else _asked_for
     metafunc.parametrize(
         ("ripbench_board", "layer", "plan"),
         [
@@ -130,12 +137,64 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
                 id=f"{board}-{layer.id}-{plan}",
                 marks=[pytest.mark.slow] if layer.slow else [],
             )
-            for board in boards
-            for layer in layers
-            for plan in wanted.plans(layer)
-        ],
+            for board, layer, plan in _checked(lambda: chosen(config, marker, boards))
+        ]
+        or [pytest.param(boards[0], _NOTHING, "", id="nothing")],
         indirect=["ripbench_board"],
     )
+
+
+def _asked_for(
+    config: pytest.Config, marker: pytest.Mark, boards: list[str]
+) -> list[tuple[str, Layer, str]]:
+    from harness.selection import choose_layers, choose_plans
+
+    layers = choose_layers(config.getoption("--layers") or marker.args[0])
+    wanted = choose_plans(config.option, marker.kwargs.get("tap_order"))
+    return [
+        (board, layer, plan) for board in boards for layer in layers for plan in wanted.plans(layer)
+    ]
+
+
+def _that_fit(
+    config: pytest.Config, marker: pytest.Mark, boards: list[str]
+) -> list[tuple[str, Layer, str]]:
+    """Of the set alone: `--layers` narrows it where -m names it, and else asks for other tests."""
+    from harness.boards import find_board, load_boards
+    from harness.selection import choose_layers, choose_plans, what_fits
+
+    name, words = marker.args[0], config.getoption("--layers")
+    named = re.search(rf"\b{re.escape(name)}\b", config.getoption("markexpr")) is not None
+    asked = choose_layers(words) if words else None
+    layers = choose_layers(name)
+    of_all = len(layers)
+    if not named:
+        layers = [layer for layer in layers if not layer.slow and asked is None]
+    elif asked is not None:
+        layers = [layer for layer in layers if layer in asked]
+    if not layers:
+        return []
+    wanted = choose_plans(config.option, marker.kwargs.get("tap_order"))
+    known = load_boards(_boards_file(config))
+    found = []
+    for board in boards:
+        fitting = what_fits(layers, wanted, find_board(board, known))
+        rest = "" if named else f"; only the quick ones of {of_all}: -m {name} runs all that fit"
+        config.stash[_FITTING].append(f"{name} on {board}: {fitting.words}{rest}")
+        found += [(board, layer, plan) for layer, plan in fitting.chosen]
+    return found
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A test of a set of which nothing is wanted is no test, and no skipped one."""
+    nothing = [item for item in items if _parameters(item).get("layer") is _NOTHING]
+    if nothing:
+        config.hook.pytest_deselected(items=nothing)
+        items[:] = [item for item in items if item not in nothing]
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    return [f"ripbench: {line}" for line in config.stash[_FITTING]]
 
 
 @pytest.fixture(scope="session")
@@ -192,8 +251,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
     except KeyboardInterrupt:
         # pytest has taken the fixtures off the item by now
-        parameters = getattr(getattr(item, "callspec", None), "params", {})
-        found = item.config.stash[_BENCHES].get(parameters.get("ripbench_board", ""))
+        found = item.config.stash[_BENCHES].get(_parameters(item).get("ripbench_board", ""))
         if found is not None:
             item.config.stash[_STOPPED] = (
                 f"{found.entry.name} in stage {found.stage!r}: {item.nodeid}"
@@ -218,15 +276,19 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.section("ripbench")
         terminalreporter.write_line(f"stopped on {config.stash[_STOPPED]}")
     verdicts = [v for bench in config.stash[_BENCHES].values() for v in bench.verdicts]
-    if not verdicts:
+    fitting = config.stash[_FITTING]
+    if not verdicts and not fitting:
         return
-    from harness.report import identities, table
-
     if _STOPPED not in config.stash:
         terminalreporter.section("ripbench")
-    terminalreporter.write_line(table(verdicts))
-    terminalreporter.write_line("")
-    terminalreporter.write_line(identities(verdicts))
+    if verdicts:
+        from harness.report import identities, table
+
+        terminalreporter.write_line(table(verdicts))
+        terminalreporter.write_line("")
+        terminalreporter.write_line(identities(verdicts))
+    for line in fitting:
+        terminalreporter.write_line(line)
 
 
 def _notice(config: pytest.Config, text: str) -> None:
@@ -241,6 +303,11 @@ def _notice(config: pytest.Config, text: str) -> None:
         reporter.ensure_newline()
         reporter.write_line(f"ripbench: {printable(text)}")
         reporter.flush()  # a pipe would keep it until the end
+
+
+def _parameters(item: pytest.Item) -> dict[str, Any]:
+    found: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    return found
 
 
 def _is_bench(found: object) -> bool:

@@ -3,18 +3,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.bench import BenchOptions
+from harness.boards import BoardEntry
 from harness.boards.lock import duration
+from harness.build import RunnerImage, build_runner
 from harness.errors import ConfigError
 from harness.geometry import Execution
+from harness.kernels import kernel_set, schedule_of
+from harness.measure.fit import fits
 from harness.network import Layer, find_set, load_set
-from harness.plan import LAYER_STRATEGIES, Mode, Strategy, in_place, mode_name, modes
+from harness.plan import (
+    LAYER_STRATEGIES,
+    Mode,
+    Strategy,
+    find_mode,
+    in_place,
+    mode_name,
+    modes,
+    plan_at_distance,
+    plan_layer,
+    proof_distances,
+)
 from harness.schema.constants import Layout, OpKind, TapOrder, Traversal
 from harness.strictyaml import nearest
 
@@ -81,14 +97,65 @@ class Wanted:
         return self.tap_orders is None or way.tap_order in self.tap_orders
 
 
-def choose_plans(option: Any) -> Wanted:
-    """From the namespace of the command line. Errors: ConfigError names the nearest word."""
+@dataclass(frozen=True)
+class Fitting:
+    """Layers and plans that a board has room for, and, in words, how many there are and how many not."""
+
+    chosen: tuple[tuple[Layer, str], ...]
+    words: str
+
+
+def what_fits(
+    layers: Sequence[Layer],
+    wanted: Wanted,
+    board: BoardEntry,
+    build: Callable[..., RunnerImage] = build_runner,
+) -> Fitting:
+    """The bench's own question, asked before anything is flashed. Errors: BuildError."""
+    images: dict[frozenset[int], RunnerImage] = {}
+    chosen = []
+    asked: Counter[str] = Counter()
+    for layer in layers:
+        for name in wanted.plans(layer):
+            _, mode = find_mode(layer, name)
+            kernels = kernel_set(layer.kind, mode.execution, layer.rounding)
+            if kernels not in images:
+                images[kernels] = build(board.chip, kernels=kernels)
+            asked[name] += 1
+            if _has_room(layer, name, images[kernels]):
+                chosen.append((layer, name))
+    schedule_of.cache_clear()  # of layers too large to keep
+    found = Counter(name for _, name in chosen)
+    words = [
+        f"{found[name]} of {count} layers fit under {name}, {count - found[name]} do not"
+        for name, count in asked.items()
+    ]
+    return Fitting(tuple(chosen), "; ".join(words) or "no plan is asked for")
+
+
+def _has_room(layer: Layer, name: str, image: RunnerImage) -> bool:
+    """For the plan, and where its debt is proved for both sides of that."""
+    strategy, mode = find_mode(layer, name)
+    plan = plan_layer(layer, strategy, mode)
+    if not fits(plan, image):
+        return False
+    if strategy is not Strategy.RIP or mode.copied:
+        return True
+    return all(
+        fits(plan_at_distance(layer, distance, mode, plan.kernel, plan.bound), image)
+        for distance in proof_distances(plan) or ()
+    )
+
+
+def choose_plans(option: Any, tap_order: str | None = None) -> Wanted:
+    """From the namespace of the command line; tap_order: where that says nothing of it. Errors:
+    ConfigError names the nearest word."""
     strategies = _words(
         "--strategy", option.strategy, [strategy.value for strategy in LAYER_STRATEGIES]
     )
     return Wanted(
         frozenset(Strategy(word) for word in strategies),
-        _members("--tap-order", option.tap_order, TapOrder),
+        _members("--tap-order", option.tap_order or tap_order, TapOrder),
         _members("--layout", option.layout, Layout),
         _members("--traversal", option.traversal, Traversal),
         frozenset(_words("--input", option.input or _PLACED, [_PLACED, _COPY])),

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from harness import resources
 from harness.history import read
+from harness.paper.fits import board_fits
 
 SUITE = resources.layers() / "test_layers.py"
+PAPER84 = resources.layers() / "test_paper84.py"
 OWN_TEST = """
 from harness.geometry import ConvGeometry, Pad
 from harness.network import Layer
@@ -28,12 +30,12 @@ import pytest
 def bench():
     return 3
 
-@pytest.fixture(params=[1, 2])
+@pytest.fixture(params=[1, None])
 def layer(request):
     return request.param
 
 def test_mine(bench, layer):
-    assert bench + layer in (4, 5)
+    assert layer is None or bench + layer == 4
 """
 
 
@@ -182,3 +184,60 @@ def test_faults_by_plan(tmp_path: Path) -> None:
     done = _pytest(tmp_path, "--faults", "usb-deef")
     assert "--faults, fault 1: unknown fault 'usb-deef'" in done.stdout
     assert "did you mean 'usb-deaf'?" in done.stdout
+
+
+def test_all_of_table_6_that_fits(tmp_path: Path) -> None:
+    """What does not fit is no test and no skip; it is counted, in words."""
+    words = [
+        "--collect-only",
+        "-q",
+        "-m",
+        "paper84",
+        "--board",
+        "pico1-emu",
+        "--board",
+        "pico2-emu",
+    ]
+    done = _pytest(tmp_path, str(PAPER84), *words)
+    assert done.returncode == 0, done.stdout
+    ids = [line for line in done.stdout.splitlines() if "::" in line]
+    for fit in board_fits():
+        board = {"rp2040": "pico1-emu", "rp2350": "pico2-emu"}[fit.chip]
+        here = [i for i in ids if f"[{board}-" in i and i.endswith(f"-{fit.strategy}]")]
+        assert len(here) == fit.count
+        missing = 84 - fit.count
+        assert f"{fit.count} of 84 layers fit under {fit.strategy}, {missing} do not" in done.stdout
+    assert len(ids) == sum(fit.count for fit in board_fits())
+    assert "skipped" not in done.stdout
+
+
+def test_quick_ones_of_table_6_alone_where_it_is_not_named(tmp_path: Path) -> None:
+    done = _pytest(tmp_path, str(PAPER84), "--collect-only", "-q")
+    ids = [line for line in done.stdout.splitlines() if "::" in line]
+    assert len(ids) == 6
+    assert "3 of 3 layers fit under rip, 0 do not" in done.stdout
+    assert "only the quick ones of 84: -m paper84 runs all that fit" in done.stdout
+
+
+def test_other_layers_are_not_run_twice(tmp_path: Path) -> None:
+    """--layers asks for the other tests, but where -m names the set."""
+    words = ["--collect-only", "-q", "--tap-order", "gather"]
+    both = [str(SUITE), str(PAPER84), "--layers", "first#odd-3x3,paper84#resnet56-cifar-conv1"]
+    done = _pytest(tmp_path, *both, *words)
+    assert "4/5 tests collected (1 deselected)" in done.stdout
+    assert "test_layer_of_table_6" not in done.stdout
+    done = _pytest(tmp_path, *both, *words, "-m", "paper84")
+    ids = [line.split("::")[1] for line in done.stdout.splitlines() if "::" in line]
+    assert ids == [
+        "test_layer_of_table_6[pico1-emu-resnet56-cifar-conv1-dual]",
+        "test_layer_of_table_6[pico1-emu-resnet56-cifar-conv1-rip]",
+    ]
+
+
+def test_a_layer_of_table_6(tmp_path: Path) -> None:
+    words = ["-m", "paper84", "--layers", "paper84#mcunet-in1-block4.expand", "--seeds", "1"]
+    done = _pytest(tmp_path, str(PAPER84), *words, "--board", "pico2-emu")
+    assert done.returncode == 0, done.stdout
+    assert "2 passed" in done.stdout
+    last = done.stdout.splitlines()[-2]
+    assert last.startswith("paper84 on pico2-emu: 1 of 1 layers fit under dual, 0 do not; ")

@@ -9,9 +9,21 @@ from pathlib import Path
 
 import pytest
 
+from harness.boards import find_board, load_boards
 from harness.errors import ConfigError
-from harness.plan import Strategy, find_mode, in_place, modes
-from harness.selection import Wanted, bench_options, choose_layers, choose_plans
+from harness.geometry import ConvGeometry
+from harness.measure.fit import bytes_needed
+from harness.network import Layer
+from harness.plan import (
+    Strategy,
+    find_mode,
+    in_place,
+    modes,
+    plan_at_distance,
+    plan_layer,
+    proof_distances,
+)
+from harness.selection import Fitting, Wanted, bench_options, choose_layers, choose_plans, what_fits
 
 
 def test_layers() -> None:
@@ -123,3 +135,65 @@ def test_one_name_for_two_layers(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="two different layers are called 'odd-3x3'"):
         choose_layers(f"first,{other}")
     assert len(choose_layers("first,first")) == 7
+
+
+def _with_room(pool_bytes: int, layer: str, **said: str) -> Fitting:
+    """Of a board whose runner leaves so much."""
+    board = find_board("pico2-emu", load_boards())
+    image = Namespace(pool_bytes=pool_bytes)
+    layers = choose_layers(layer)
+    return what_fits(layers, _wanted(**said), board, build=lambda *_, **__: image)
+
+
+def test_what_fits_by_a_byte() -> None:
+    layer = choose_layers("paper84#mcunet-in1-block2.expand")[0]
+    needed = {plan: bytes_needed(plan_layer(layer, Strategy(plan))) for plan in ("dual", "rip")}
+    # 24 x 24, 16 to 48 channels, pointwise: in place the output alone
+    assert needed["dual"] - needed["rip"] == 24 * 24 * 16
+
+    def found(pool_bytes: int) -> Fitting:
+        return _with_room(pool_bytes, f"paper84#{layer.id}", tap_order="gather")
+
+    both, one = found(needed["dual"]), found(needed["dual"] - 1)
+    assert [plan for _, plan in both.chosen] == ["dual", "rip"]
+    assert both.words == (
+        "1 of 1 layers fit under dual, 0 do not; 1 of 1 layers fit under rip, 0 do not"
+    )
+    assert one.chosen == ((layer, "rip"),)
+    assert one.words == (
+        "0 of 1 layers fit under dual, 1 do not; 1 of 1 layers fit under rip, 0 do not"
+    )
+    assert found(needed["rip"]).chosen == ((layer, "rip"),)
+    assert found(needed["rip"] - 1).chosen == ()
+
+
+def test_a_debt_that_has_no_room_does_not_fit() -> None:
+    """This one is proved with its input 4 below its output, which then ends beyond its own arena."""
+    layer = Layer("two-pixels", ConvGeometry(1, 2, 8, 7))
+    plan = plan_layer(layer, Strategy.RIP)
+    distances = proof_distances(plan)
+    assert distances is not None
+    proof = max(
+        bytes_needed(plan_at_distance(layer, distance, plan.mode, plan.kernel, plan.bound))
+        for distance in distances
+    )
+    assert proof > bytes_needed(plan)
+    board = find_board("pico2-emu", load_boards())
+    for more, words in (
+        (0, "1 of 1 layers fit under rip, 0"),
+        (-1, "0 of 1 layers fit under rip, 1"),
+    ):
+        fitting = what_fits(
+            [layer],
+            _wanted(strategy="rip", tap_order="gather"),
+            board,
+            build=lambda *_, room=proof + more, **__: Namespace(pool_bytes=room),
+        )
+        assert fitting.words == f"{words} do not"
+    copied = _wanted(strategy="rip", tap_order="gather", input="copy")
+    image = Namespace(pool_bytes=proof - 1)
+    assert what_fits([layer], copied, board, build=lambda *_, **__: image).chosen, "no debt there"
+
+
+def test_nothing_to_fit() -> None:
+    assert _with_room(0, "ops#fully_connected-20-5", strategy="rip").words == "no plan is asked for"

@@ -9,7 +9,7 @@ its maximum over them at the run's two ends: that is why the bounds here look at
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness.geometry import ConvGeometry, Execution
 from harness.schema.constants import Layout, Traversal
@@ -48,30 +48,24 @@ class Axis:
     def worst(self, first_output: int = 0) -> int | None:
         """The maximum of write * i - read * position over outputs i from `first_output` on and their
         taps; None where no tap is stored."""
+        rise = self.write - self.read * self.s
         return max(
             (
-                self.write * i - self.read * (i * self.s - start)
+                rise * (high if rise > 0 else low) + self.read * start
                 for start, low, high in self.runs(first_output)
-                for i in (low, high)
             ),
             default=None,
         )
 
     def at_zero(self) -> int | None:
         """The same for output 0 alone."""
-        return replace(self, n_out=1).worst()
+        return max((self.read * start for start, low, _ in self.runs() if low == 0), default=None)
 
     def lowest_from(self, first_output: int) -> int | None:
         """The lowest position that any output from `first_output` on reads; None if there is none."""
         return min(
             (low * self.s - start for start, low, _ in self.runs(first_output)), default=None
         )
-
-    def flipped(self) -> Axis:
-        """Seen from the other end. The leading pad becomes what the last output's last tap reads beyond
-        the input; what it leaves unread counts as negative."""
-        pad = (self.n_out - 1) * self.s + (self.k - 1) * self.d - self.pad - (self.n - 1)
-        return replace(self, pad=pad)
 
 
 def axes(g: ConvGeometry, execution: Execution) -> tuple[Axis, Axis]:
@@ -82,18 +76,22 @@ def axes(g: ConvGeometry, execution: Execution) -> tuple[Axis, Axis]:
     the last pixel. Others: as for ROW.
     """
     padded = execution.layout is Layout.PADDED
-    p = g.pad
+    first_tap_alone = padded and execution.traversal in _STRAIGHT
+    k_h, k_w = (1, 1) if first_tap_alone else (g.k_h, g.k_w)
+    p, h_out, w_out = g.pad, g.h_out, g.w_out
     h, top = (g.h_in + p.top + p.bottom, 0) if padded else (g.h_in, p.top)
     w, left = (g.w_in + p.left + p.right, 0) if padded else (g.w_in, p.left)
-    rows = Axis(h, g.h_out, g.k_h, g.s_h, g.d_h, top, g.c_out, g.c_in)
-    columns = Axis(w, g.w_out, g.k_w, g.s_w, g.d_w, left, g.c_out, g.c_in)
-    outer, inner = (columns, rows) if execution.traversal is Traversal.COLUMN else (rows, columns)
-    outer = replace(outer, write=inner.n_out * g.c_out, read=inner.n * g.c_in)
+    if execution.traversal is Traversal.COLUMN:
+        steps = (g.c_out, g.c_in), (h_out * g.c_out, h * g.c_in)
+    else:
+        steps = (w_out * g.c_out, w * g.c_in), (g.c_out, g.c_in)
     if execution.traversal is Traversal.REVERSE:
-        outer, inner = outer.flipped(), inner.flipped()
-    if padded and execution.traversal in _STRAIGHT:
-        outer, inner = replace(outer, k=1), replace(inner, k=1)
-    return outer, inner
+        # what the last output's last tap reads beyond the input; what it leaves unread is negative
+        top = (h_out - 1) * g.s_h + (g.k_h - 1) * g.d_h - top - (h - 1)
+        left = (w_out - 1) * g.s_w + (g.k_w - 1) * g.d_w - left - (w - 1)
+    rows = Axis(h, h_out, k_h, g.s_h, g.d_h, top, *steps[0])
+    columns = Axis(w, w_out, k_w, g.s_w, g.d_w, left, *steps[1])
+    return (columns, rows) if execution.traversal is Traversal.COLUMN else (rows, columns)
 
 
 def window_debt(outer: Axis, inner: Axis, sigma: int, *, first: bool) -> int | None:

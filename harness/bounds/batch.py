@@ -188,8 +188,8 @@ def herringbone(layers: Layers) -> dict[str, Int64s]:
 
 
 def herringbone_literal(layers: Layers) -> dict[str, Int64s]:
-    """The same traversal, layout and sigma, but an input is live until its last reader. It has no closed
-    form here, so each layer takes its turn, at the cost of its outputs."""
+    """The same traversal, layout and sigma, but an input is live until its last reader:
+    harness.bounds.herringbone.literal_debt, each layer in its turn."""
     found = [bound_of(OpKind.CONV, g, _HERRINGBONE, release="pixel") for g in geometries_of(layers)]
     return {
         "gap": np.array([bound.gap for bound in found], dtype=np.int64),

@@ -48,9 +48,8 @@ def bound_of(
 
     release, of windows in direct order: `scalar`, a tap is live until its last read, as in the plain
     kernels; `pixel`, until all of the pixel's scalars are written, as in the paper. O(1), or O(k) of
-    a window; HERRINGBONE, by literal liveness, goes
-    through the outputs. Errors: ConfigError when the
-    operator does not run so.
+    a window; HERRINGBONE, by literal liveness, O(k^2). Errors: ConfigError when the operator does not
+    run so.
     """
     if isinstance(geometry, ConvGeometry):
         if onto == 0 and _is_window(kind, geometry, execution):

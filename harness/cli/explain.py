@@ -21,7 +21,7 @@ from harness.geometry.traversal import stored_geometry
 Int64s = NDArray[np.int64]
 _ROWS, _COLUMNS = 10, 64
 _NO_TAP = -1
-MOST_PIXELS = 1 << 22  # of what looks at every output pixel
+_MOST_PIXELS = 1 << 22  # of what looks at every output pixel
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ def explain(geometry: ConvGeometry, execution: Execution) -> Explanation:
     Errors: ConfigError for an output of too many pixels to look at each.
     """
     g = stored_geometry(geometry, execution)
-    if g.pixels_out > MOST_PIXELS:
+    if g.pixels_out > _MOST_PIXELS:
         raise ConfigError(
-            f"{g.pixels_out} output pixels are too many to explain", hint=f"up to {MOST_PIXELS}"
+            f"{g.pixels_out} output pixels are too many to explain", hint=f"up to {_MOST_PIXELS}"
         )
     sigma = g.c_out if execution.direct else 0
     rows, row_taps = _first_reads(g.h_in, g.h_out, g.k_h, g.s_h, g.d_h, g.pad.top)

@@ -16,7 +16,7 @@ from tabulate import tabulate
 
 from harness.bounds import Bound, batch, bound_of, published
 from harness.bounds.herringbone import block_debt
-from harness.cli.explain import MOST_PIXELS, as_text, explain
+from harness.cli.explain import as_text, explain
 from harness.errors import ConfigError
 from harness.geometry import ConvGeometry, Execution, Pad
 from harness.paper.printed import theorem_13
@@ -147,11 +147,9 @@ def _printed(g: ConvGeometry, execution: Execution) -> tuple[tuple[str, int], ..
 
 
 def _herringbone(g: ConvGeometry) -> Iterator[_Way]:
-    """The input in order of release. By blocks is how the paper's forms count. Both exact forms look at
-    every output pixel; of a larger output there is Theorem 11 alone, which equals the one by blocks."""
+    """The input in order of release. By blocks is how the paper's forms count."""
     n_in = _stored(g)
-    small = g.pixels_out <= MOST_PIXELS
-    debt = block_debt(g, g.c_out) if small else published.theorem_11(g)
+    debt = block_debt(g, g.c_out)
     gap = max(0, debt, g.n_out - n_in)
     blocks = Bound(g.c_out, gap, debt, gap + n_in)
     printed = [("Theorem 11", published.theorem_11(g))]
@@ -160,7 +158,7 @@ def _herringbone(g: ConvGeometry) -> Iterator[_Way]:
             printed.append((name, form(g)))
     words = ("padded", "herringbone", "direct by blocks")
     yield _Way("herringbone", words, blocks, tuple(printed))
-    for layout in Layout if small else ():
+    for layout in Layout:
         execution = Execution(layout, TapOrder.DIRECT, Traversal.HERRINGBONE)
         bound = bound_of(OpKind.CONV, g, execution, release="pixel")
         layout_name = layout.name.lower()

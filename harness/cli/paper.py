@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ripbench paper table2|table5|table6|fits|ledger`."""
+"""`ripbench paper table2|table5|table6|fits|cost|ledger`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ _TABLES = ("table2", "table5", "table6")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
-        choices=(*_TABLES, "fits", "ledger"),
-        help="a table of ours beside the paper's; which of Table 6's layers fit the boards; or "
-        "every number that the paper states, and what became of it",
+        choices=(*_TABLES, "fits", "cost", "ledger"),
+        help="a table of ours beside the paper's; which of Table 6's layers fit the boards; what they "
+        "cost in place, as measured; or every number that the paper states, and what became of it",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument(
         "--select",
         metavar="CHIP:STRATEGY",
         help="of fits: print those layers as pytest's --layers takes them, as rp2350:rip",
+    )
+    parser.add_argument(
+        "--history", metavar="FILE", help="of cost: measurements of your own instead of the record"
     )
     parser.add_argument(
         "--markdown", action="store_true", help="of ledger: as docs/ledger.md has it"

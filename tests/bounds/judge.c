@@ -91,8 +91,15 @@ static void place_inputs(Run *run)
 {
     const Layer *g = &run->g;
     const int64_t pixels = g->h_in * g->w_in, outputs = run->h_out * run->w_out;
-    int64_t *reader = room(pixels);
     int64_t n = 0;
+    for (int64_t pixel = 0; pixel < pixels; pixel++) {
+        const int64_t down = pixel % g->w_in * g->h_in + pixel / g->w_in;
+        run->input[pixel] = run->way.traversal == COLUMN ? down : pixel;
+    }
+    if (run->way.traversal != HERRINGBONE) {
+        return;
+    }
+    int64_t *reader = room(pixels);
     for (int64_t turn = 0; turn < outputs; turn++) {
         for (int64_t tap = 0; tap < g->k_h * g->k_w; tap++) {
             const int64_t pixel = tap_pixel(run, run->turns[turn], tap / g->k_w, tap % g->k_w);
@@ -103,16 +110,9 @@ static void place_inputs(Run *run)
     }
     for (int64_t turn = 0; turn <= outputs; turn++) {
         for (int64_t pixel = 0; pixel < pixels; pixel++) {
-            if (run->way.traversal == HERRINGBONE && reader[pixel] == turn) {
+            if (reader[pixel] == turn) {
                 run->input[pixel] = n++;
             }
-        }
-    }
-    for (int64_t pixel = 0; pixel < pixels; pixel++) {
-        if (run->way.traversal == COLUMN) {
-            run->input[pixel] = pixel % g->w_in * g->h_in + pixel / g->w_in;
-        } else if (run->way.traversal != HERRINGBONE) {
-            run->input[pixel] = pixel;
         }
     }
     free(reader);

@@ -7,13 +7,15 @@ import ctypes
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.bounds.batch import FIELDS, NO_DEBT, outputs
-from harness.geometry import Execution
+from harness.bounds import bound_of
+from harness.bounds.batch import FIELDS, NO_DEBT, dual, geometries_of, outputs
+from harness.geometry import ConvGeometry, Execution
 from harness.schema.constants import Layout, OpKind, TapOrder, Traversal
 
 Int64s = NDArray[np.int64]
@@ -34,12 +36,19 @@ class Window:
         pixel = "-whole-pixels" if self.release == "pixel" else ""
         return f"{self.kind.name.lower()}{self.execution.label}{pixel}"
 
-    def layers(self, drawn: Layers) -> Layers:
-        """The same layers with output channels that the operator can have."""
+    @property
+    def channels(self) -> str:
+        """Output channels that the operator can have: `any`, `multiple` or `same` of the input's."""
         if self.kind is OpKind.CONV:
+            return "any"
+        by_channel = self.execution.traversal is Traversal.CHANNEL
+        return "multiple" if self.kind is OpKind.DEPTHWISE and not by_channel else "same"
+
+    def layers(self, drawn: Layers) -> Layers:
+        """The same layers with such channels."""
+        if self.channels == "any":
             return drawn
-        once = self.kind is not OpKind.DEPTHWISE or self.execution.traversal is Traversal.CHANNEL
-        multiplier = 1 if once else drawn["c_out"] % 3 + 1
+        multiplier = drawn["c_out"] % 3 + 1 if self.channels == "multiple" else 1
         return {**drawn, "c_out": drawn["c_in"] * multiplier}
 
 
@@ -79,6 +88,32 @@ def draw_layers(count: int, seed: int, extent: int = 12, channels: int = 8) -> L
     return {name: np.ascontiguousarray(layers[name][whole]) for name in FIELDS}
 
 
+_MODELS = {"any": OpKind.CONV, "multiple": OpKind.DEPTHWISE, "same": OpKind.AVERAGE_POOL}
+
+
+@lru_cache(maxsize=3)
+def _layers_and_geometries(channels: str, count: int) -> tuple[Layers, list[ConvGeometry]]:
+    layers = Window(_MODELS[channels], Execution()).layers(draw_layers(count, seed=count))
+    return layers, geometries_of(layers)
+
+
+def check_window(judge: Judge, window: Window, count: int) -> None:
+    """Debt, gap and workspace of `bound_of` are the simulator's, on each of `count` hostile layers: a
+    gap below its own is unsafe, one above it loose."""
+    layers, drawn = _layers_and_geometries(window.channels, count)
+    truths = judge.windows(layers, window)
+    h_out, w_out = outputs(layers)
+    n_out = h_out * w_out * layers["c_out"]
+    stored = window.execution.layout is Layout.PADDED
+    n_in = dual(layers, stores_padding=stored)["workspace"] - n_out
+    sizes = zip(n_in.tolist(), n_out.tolist(), strict=True)
+    for g, truth, (held, made) in zip(drawn, truths, sizes, strict=True):
+        bound = bound_of(window.kind, g, window.execution, release=window.release)
+        gap = max(0, made - held, 0 if truth is None else truth)
+        assert (bound.debt, bound.gap, bound.workspace) == (truth, gap, gap + held), g
+    assert truths.count(None) < count // 2
+
+
 @dataclass(frozen=True)
 class Stepped:
     """A convolution kernel by rows that makes several pixels a step; order: gather, direct, pipelined
@@ -96,7 +131,7 @@ class Judge:
     def __init__(self, folder: Path) -> None:
         compiler = next(path for name in ("cc", "gcc", "clang") if (path := shutil.which(name)))
         library = folder / "judge.so"
-        flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-shared"]
+        flags = ["-std=c11", "-O3", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-shared"]
         source = Path(__file__).with_name("judge.c")
         subprocess.run(
             [compiler, *flags, "-fPIC", str(source), "-o", str(library)], check=True, timeout=300

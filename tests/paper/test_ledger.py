@@ -44,6 +44,7 @@ def test_reproduced_rows_of_tables_are_equal() -> None:
         value = f"{row.n}, {row.general}, {row.exact}, {row.within}, {row.worst}, {row.save}, "
         assert by[f"table6-{number:02}"].value == f"{value}{row.dense}, {timed}"
         assert by[f"table6-{number:02}"].state is State.REPRODUCED
+        assert row.cost == (by[f"table6-{number:02}-cost"].value if row.timed else "")
     for number, row in enumerate(TABLE2, 1):
         value = f"{row.critical}, {row.published}, {row.truth}, {row.error}"
         assert by[f"table2-row{number}"].value == value
