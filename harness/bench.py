@@ -26,7 +26,7 @@ from harness.kernels import kernel_set
 from harness.measure import PlanRuns, measure_layer
 from harness.network import Layer
 from harness.plan import Mode, Strategy, find_mode
-from harness.results import Measurement, Verdict
+from harness.results import Failure, Measurement, Verdict
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class Bench:
         self._quarantine: Quarantine | None = None
         self._images: dict[frozenset[int], RunnerImage] = {}
         self._known: dict[tuple[str, Mode], PlanRuns | HarnessError] = {}
+        self._attempts: dict[tuple[str, Mode], int] = {}
 
     def close(self) -> None:
         board, self._board = self._board, None
@@ -101,14 +102,34 @@ class Bench:
 
     def judge(self, layer: Layer, plan: str = "rip") -> Verdict | None:
         """The verdict, pass or fail, also kept for the table and appended to the history; None for
-        dual where two buffers do not fit. Errors: as `run`."""
+        dual where two buffers do not fit. A measurement that failed is a line of the history too.
+        Errors: as `run`."""
         strategy, mode = find_mode(layer, plan)
-        verdict = judge(self._measure(layer, mode), strategy)
+        try:
+            runs = self._measure(layer, mode)
+        except HarnessError as error:
+            self._keep_failure(layer, plan, mode, error)
+            raise
+        verdict = judge(runs, strategy)
         if verdict is not None:
             self.verdicts.append(verdict)
             if self.options.history is not None:
                 history.append(self.options.history, verdict)
         return verdict
+
+    def _keep_failure(self, layer: Layer, plan: str, mode: Mode, error: HarnessError) -> None:
+        """A history that cannot be written must not hide the error itself."""
+        attempts = self._attempts.get((layer.id, mode), 0)
+        if self.options.history is None or not attempts:
+            return
+        name = type(error).__name__
+        failure = Failure(
+            self.entry.name, layer.id, plan, name, error.message, error.cause, attempts
+        )
+        try:
+            history.append(self.options.history, failure)
+        except ConfigError as problem:
+            self._on_notice(str(problem))
 
     def prove(self, layer: Layer, plan: str = "rip") -> Verdict:
         """The verdict, which passed. Errors: Mismatch for a wrong output, BoundViolation for a bound
@@ -156,7 +177,9 @@ class Bench:
                 witness=board.witness if self.options.witness else None,
             )
 
+        key = (layer.id, mode)
         if not self.options.recovery:
+            self._attempts[key] = 1
             return attempt()
         ladder = Ladder(board, lambda step: self._on_notice(f"{self.entry.name}: {step}"))
         try:
@@ -165,6 +188,8 @@ class Bench:
             if ladder.exhausted and self.options.quarantine:
                 self._give_up(board, error)
             raise
+        finally:
+            self._attempts[key] = ladder.attempts
         return replace(runs, failed=tuple(str(attempt) for attempt in ladder.failed))
 
     def _ready(self) -> Board:
