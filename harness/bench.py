@@ -28,7 +28,7 @@ from harness.kernels import kernel_set
 from harness.measure import NetworkRuns, PlanRuns, measure_layer, measure_network
 from harness.network import Layer
 from harness.plan import Mode, Strategy, find_mode
-from harness.results import Measurement, Verdict
+from harness.results import Failure, Measurement, Verdict
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,7 @@ class Bench:
         self._known: dict[tuple[str, Mode], PlanRuns | HarnessError] = {}
         self._networks: dict[tuple[str, ...], NetworkRuns | HarnessError] = {}
         self.unfit: list[Unfit] = []
+        self._attempts: dict[object, int] = {}
 
     def close(self) -> None:
         board, self._board = self._board, None
@@ -123,9 +124,15 @@ class Bench:
 
     def judge(self, layer: Layer, plan: str = "rip") -> Verdict | None:
         """The verdict, pass or fail, also kept for the table and appended to the history; None for
-        dual where two buffers do not fit. Errors: as `run`."""
+        dual where two buffers do not fit. A measurement that failed is a line of the history too.
+        Errors: as `run`."""
         strategy, mode = find_mode(layer, plan)
-        verdict = judge(self._measure(layer, mode), strategy)
+        try:
+            runs = self._measure(layer, mode)
+        except HarnessError as error:
+            self._keep_failure(layer.id, plan, (layer.id, mode), error)
+            raise
+        verdict = judge(runs, strategy)
         if verdict is not None:
             self._keep(verdict)
         return verdict
@@ -133,7 +140,12 @@ class Bench:
     def judge_network(self, cases: Sequence[NetworkCase]) -> list[Verdict]:
         """Verdicts of one network, one for each of `cases` that fits the board; those that do not are in
         `unfit`. All of them are measured together, in turn. Errors: as `run`, but for what fits."""
-        runs = self._measure_network(cases)
+        try:
+            runs = self._measure_network(cases)
+        except HarnessError as error:
+            plans = ",".join(str(case.plan.strategy) for case in cases)
+            self._keep_failure(cases[0].plan.name, plans, _key(cases), error)
+            raise
         needed = runs.missing
         self.unfit += [
             Unfit(
@@ -155,6 +167,18 @@ class Bench:
         self.verdicts.append(verdict)
         if self.options.history is not None:
             history.append(self.options.history, verdict)
+
+    def _keep_failure(self, name: str, plan: str, key: object, error: HarnessError) -> None:
+        """A history that cannot be written must not hide the error itself. key: of the attempts."""
+        attempts = self._attempts.get(key, 0)
+        if self.options.history is None or not attempts:
+            return
+        kind = type(error).__name__
+        failure = Failure(self.entry.name, name, plan, kind, error.message, error.cause, attempts)
+        try:
+            history.append(self.options.history, failure)
+        except ConfigError as problem:
+            self._on_notice(str(problem))
 
     def prove(self, layer: Layer, plan: str = "rip") -> Verdict:
         """The verdict, which passed. Errors: Mismatch for a wrong output, BoundViolation for a bound
@@ -188,6 +212,7 @@ class Bench:
     def _measure_now(self, layer: Layer, mode: Mode) -> PlanRuns:
         image = self._image(kernel_set(layer.kind, mode.execution, layer.rounding))
         return self._recovering(
+            (layer.id, mode),
             lambda board: measure_layer(
                 board,
                 image,
@@ -197,16 +222,17 @@ class Bench:
                 repeats=self.options.repeats,
                 reflash=self.options.reflash,
                 witness=board.witness if self.options.witness else None,
-            )
+            ),
         )
 
     def _measure_network(self, cases: Sequence[NetworkCase]) -> NetworkRuns:
         """Measured once, as a layer is."""
-        key = tuple(case.id for case in cases)
+        key = _key(cases)
         if key not in self._networks:
             image = self._image(kernels_of(cases))
             try:
                 self._networks[key] = self._recovering(
+                    key,
                     lambda board: measure_network(
                         board,
                         image,
@@ -214,7 +240,7 @@ class Bench:
                         seeds=self.options.seeds,
                         repeats=self.options.repeats,
                         reflash=self.options.reflash,
-                    )
+                    ),
                 )
             except (BusyError, QuarantineError):
                 raise
@@ -225,8 +251,9 @@ class Bench:
             raise known
         return known
 
-    def _recovering(self, measure: Callable[[Board], _Runs]) -> _Runs:
-        """What `measure` gives on our board, climbing the ladder where the way to it fails."""
+    def _recovering(self, key: object, measure: Callable[[Board], _Runs]) -> _Runs:
+        """What `measure` gives on our board, climbing the ladder where the way to it fails. key: by
+        which the attempts are counted."""
         board = self._ready()
 
         def attempt() -> _Runs:
@@ -234,6 +261,7 @@ class Bench:
             return measure(board)
 
         if not self.options.recovery:
+            self._attempts[key] = 1
             return attempt()
         ladder = Ladder(board, lambda step: self._on_notice(f"{self.entry.name}: {step}"))
         try:
@@ -242,6 +270,8 @@ class Bench:
             if ladder.exhausted and self.options.quarantine:
                 self._give_up(board, error)
             raise
+        finally:
+            self._attempts[key] = ladder.attempts
         return replace(runs, failed=tuple(str(attempt) for attempt in ladder.failed))
 
     def _ready(self) -> Board:
@@ -288,6 +318,10 @@ class Bench:
             self._begin("build")
             self._images[kernels] = build_runner(self.entry.chip, kernels=kernels)
         return self._images[kernels]
+
+
+def _key(cases: Sequence[NetworkCase]) -> tuple[str, ...]:
+    return tuple(case.id for case in cases)
 
 
 def kernels_of(cases: Sequence[NetworkCase]) -> frozenset[int]:

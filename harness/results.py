@@ -231,6 +231,20 @@ class DebtProof:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """A layer of which there is no verdict, since no measurement came to its end. error: its class.
+    attempts: how often the layer was measured."""
+
+    board: str
+    layer: str
+    plan: str
+    error: str
+    message: str
+    cause: str
+    attempts: int
+
+
+@dataclass(frozen=True)
 class Verdict:
     """A row of the table. failures: empty when all is well. cycles_by_model: see Measurement. ratio:
     cycles to those of dual, None where dual does not fit. shift_cycles: of cycles, those of the memmove

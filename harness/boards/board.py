@@ -17,7 +17,7 @@ from harness.boards.config import BoardEntry
 from harness.boards.conversation import Conversation
 from harness.boards.deadline import Deadline
 from harness.boards.faults import check_stack
-from harness.boards.identity import check_case, check_hello
+from harness.boards.identity import check_board, check_case, check_hello
 from harness.boards.image import Flasher
 from harness.boards.lock import BoardLock
 from harness.boards.plausible import check_numbers
@@ -263,7 +263,9 @@ class Board:
             self._conversation = Conversation(port, self.nonce)
             self._stages.say("hello")
             deadline = Deadline(self._clock, budgets.HELLO, "hello")
-            hello = self._conversation.hello(deadline)
+            hello = self._conversation.hello(
+                deadline, lambda other: check_board(other, self.entry, unique_id)
+            )
         check_hello(hello, self.entry, image, pack, unique_id)
         self.hello = hello
         return hello

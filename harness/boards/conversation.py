@@ -19,7 +19,7 @@ from harness.errors import (
     HarnessError,
     ProtocolError,
 )
-from harness.schema.constants import DATA_MAX, FrameType, Refusal
+from harness.schema.constants import DATA_MAX, PROTOCOL_VERSION, FrameType, Refusal
 from harness.schema.record import Record
 from harness.schema.records import (
     CaseVerified,
@@ -35,6 +35,7 @@ from harness.wire import Frame, Link
 
 _R = TypeVar("_R", bound=Record)
 _LOG_LINES = 50
+_FIRST_BYTES = 32  # of a frame without an end that are shown; no more of it are kept
 _OTHER = "another firmware than this harness's; run again with --reflash"
 _FLASH_REFUSALS = {
     Refusal.PACK_MAGIC,
@@ -54,15 +55,25 @@ class Conversation:
         self._port = port
         self._link = Link(nonce)
         self._frames: list[Frame] = []
-        self._unfinished = bytearray()
+        self._unfinished, self._first_bytes = 0, b""
         self.log: list[str] = []
 
     def close(self) -> None:
         self._port.close()
 
-    def hello(self, deadline: Deadline) -> Hello:
+    def hello(
+        self, deadline: Deadline, check_board: Callable[[Hello], None] = lambda _: None
+    ) -> Hello:
+        """check_board: raises where the HELLO of another nonce is another board's; an error that says
+        more than that of the nonce. Errors: of `check_board`, and as `run`."""
         self._port.write(self._link.request(FrameType.ASK_HELLO))
-        return self._expect(FrameType.HELLO, Hello, deadline)
+        try:
+            return self._expect(FrameType.HELLO, Hello, deadline)
+        except ProtocolError:
+            stranger = _hello_of(self._link.stranger)
+            if stranger is not None:
+                check_board(stranger)
+            raise
 
     def run(
         self,
@@ -144,9 +155,16 @@ class Conversation:
             if deadline.over:
                 raise self._silence(kind, deadline.passed)
             data = self._port.read(deadline)
-            self._unfinished += data
+            self._count_unfinished(data)
             self._frames.extend(self._link.feed(data))
-            del self._unfinished[: self._unfinished.rfind(0) + 1]
+
+    def _count_unfinished(self, data: bytes) -> None:
+        """How much came since the last zero, and how it began."""
+        rest = data[data.rfind(0) + 1 :]
+        if len(rest) < len(data):
+            self._unfinished, self._first_bytes = 0, b""
+        self._unfinished += len(rest)
+        self._first_bytes += rest[: _FIRST_BYTES - len(self._first_bytes)]
 
     def _silence(self, due: FrameType, passed: Deadline) -> DeadlineError:
         """What came instead of the frame is the cause, as far as it can be known from here."""
@@ -154,8 +172,8 @@ class Conversation:
         cause = "nothing came from the board"
         hint = budgets.HINTS.get(passed.stage, budgets.OP_HINT)
         if self._unfinished:
-            cause = f"a frame began and did not end: {len(self._unfinished)} bytes of it came"
-            evidence["first bytes"] = self._unfinished[:32].hex(" ")
+            cause = f"a frame began and did not end: {self._unfinished} bytes of it came"
+            evidence["first bytes"] = self._first_bytes.hex(" ")
         elif due is FrameType.HELLO and self._link.passed_over:
             came = ", ".join(f"{count} {what}" for what, count in self._link.passed_over.items())
             cause = f"other things came than HELLO: {came}"
@@ -182,6 +200,15 @@ class Conversation:
             raise ProtocolError(
                 f"frame type {frame.type:#04x} came where {due.name} was due", hint=_OTHER
             )
+
+
+def _hello_of(frame: Frame | None) -> Hello | None:
+    """Of our own protocol, else its fields may mean anything."""
+    try:
+        hello = Hello.unpack(frame.payload) if frame is not None else None
+    except ValueError:
+        return None
+    return hello if hello is not None and hello.protocol == PROTOCOL_VERSION else None
 
 
 def _refuse(frame: Frame) -> NoReturn:

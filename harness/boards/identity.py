@@ -27,16 +27,7 @@ def check_hello(
             cause="the program on the board is of another version of ripbench",
             hint=_STALE,
         )
-    if hello.board != entry.name or hello.unique_id != unique_id:
-        raise EnumerationError(
-            f"this port is not the board {entry.name} that the probe reset",
-            cause="swapped cables, or a serial line in boards.yaml that belongs to another board",
-            evidence={
-                "board by the port": f"{hello.board!r} {hello.unique_id.hex()}",
-                "board by the probe": f"{entry.name!r} {unique_id.hex()}",
-            },
-            hint="check which cable goes where, and `probe` and `serial` in boards.yaml",
-        )
+    check_board(hello, entry, unique_id)
     if abs(hello.clk_sys_hz - entry.clock_hz) > entry.clock_hz * _CLOCK_TOLERANCE:
         raise ConfigError(
             f"{entry.name} runs at {hello.clk_sys_hz} Hz, boards.yaml says {entry.clock_hz}",
@@ -48,6 +39,22 @@ def check_hello(
     _same("RAM code CRC", image.ram_code_crc, hello.ram_code_crc)
     _same("pack header CRC", pack.header.header_crc, hello.pack_header_crc)
     _same("pool bytes", image.pool_bytes, hello.pool_bytes)
+
+
+def check_board(hello: Hello, entry: BoardEntry, unique_id: bytes) -> None:
+    """unique_id: as the firmware left it in the mailbox, read by the probe. Errors: EnumerationError
+    when probe and port lead to two boards."""
+    if hello.board == entry.name and hello.unique_id == unique_id:
+        return
+    raise EnumerationError(
+        f"this port is not the board {entry.name} that the probe reset",
+        cause="swapped cables, or a serial line in boards.yaml that belongs to another board",
+        evidence={
+            "board by the port": f"{hello.board!r} {hello.unique_id.hex()}",
+            "board by the probe": f"{entry.name!r} {unique_id.hex()}",
+        },
+        hint="check which cable goes where, and `probe` and `serial` in boards.yaml",
+    )
 
 
 def check_case(

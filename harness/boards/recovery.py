@@ -88,12 +88,14 @@ class Attempt:
 
 
 class Ladder:
-    """failed: the attempts so far. exhausted: no step is left, so the board is to be left alone."""
+    """failed: the attempts so far that a step could help against. attempts: all of them. exhausted: no
+    step is left, so the board is to be left alone."""
 
     def __init__(self, board: Recoverable, on_step: Callable[[str], None] = lambda _: None) -> None:
         self._board = board
         self._on_step = on_step
         self.failed: list[Attempt] = []
+        self.attempts = 0
         self.exhausted = False
 
     def climb(self, attempt: Callable[[], T]) -> T:
@@ -101,9 +103,10 @@ class Ladder:
         its evidence, when no step helps; what is no failure of the way, as it comes."""
         rung: Rung | None = None
         while True:
+            self.attempts += 1
             try:
                 if rung is not None:
-                    self._on_step(f"attempt {len(self.failed) + 1}: {rung.words}")
+                    self._on_step(f"attempt {self.attempts}: {rung.words}")
                     self._board.recover(rung)
                 return attempt()
             except HarnessError as error:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from harness.boards import Board, find_board, is_attached, load_boards
 from harness.boards.config import CHIPS, with_faults
+from harness.boards.lock import duration
 from harness.build import build_runner, compiler_version
 from harness.case import build_pack, make_case
 from harness.errors import ConfigError, HarnessError
@@ -36,9 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         help="what goes wrong by plan, for example 'probe-nak,at=100' (docs/faults.md)",
     )
+    parser.add_argument(
+        "--wait",
+        metavar="TIME",
+        help="wait so long for a board that is in use: 30s, 10m, 2h (default not at all)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
+    wait = duration(options.wait) if options.wait is not None else 0.0
     checks: list[tuple[str, Callable[[], str]]] = [
         ("python", _python),
         ("packages", _packages),
@@ -52,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         boards = load_boards(options.boards)
         names = options.board or [n for n, entry in boards.items() if is_attached(entry)]
         for name in names:
-            check = _board_check(name, options.boards, options.faults)
+            check = _board_check(name, options.boards, options.faults, wait)
             results.append(_perform(f"board {name}", check, quiet=options.json))
     well = all(result["ok"] for result in results)
     if options.json:
@@ -100,7 +107,16 @@ def _firmware() -> str:
     )
 
 
-def _board_check(name: str, boards: Path | None, faults: str | None) -> Callable[[], str]:
+def _tell(text: str) -> None:
+    """At once, and not among the answers."""
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def _board_check(
+    name: str, boards: Path | None, faults: str | None, wait: float
+) -> Callable[[], str]:
+    """wait: seconds that others may keep the board."""
+
     def check() -> str:
         entry = find_board(name, load_boards(boards))
         if faults:
@@ -108,7 +124,7 @@ def _board_check(name: str, boards: Path | None, faults: str | None) -> Callable
         image = build_runner(entry.chip)
         layer = load_set(find_set("first"))[-1]
         pack = build_pack([make_case(plan_layer(layer, Strategy.RIP))])
-        with Board(entry) as board:
+        with Board(entry, wait=wait, on_wait=_tell) as board:
             hello = board.start(image, pack)
             (result,) = board.run(0, seed=1).results
             return (

@@ -13,7 +13,7 @@ from typing import Any
 from tabulate import tabulate
 
 from harness.boards import BoardEntry, load_boards
-from harness.boards.config import CHIPS
+from harness.boards.config import CHIPS, with_faults
 from harness.errors import ConfigError
 from harness.report import printable
 
@@ -39,6 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--pty", action="store_true", help="the serial port as a terminal for other programs too"
     )
+    serve.add_argument(
+        "--faults",
+        metavar="SPEC",
+        help="what goes wrong by plan, for example 'probe-nak,at=100' (docs/faults.md)",
+    )
     listing = actions.add_parser("list", help="what is served now, and who uses it")
     listing.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     power = actions.add_parser("power", help="a power cycle: RAM is lost, flash is kept")
@@ -49,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
     backend = _backend()
     if options.action == "serve":
         entry = _entry(options.name, options.chip, options.boards)
+        if options.faults:
+            entry = with_faults(entry, options.faults)
         backend.configure(entry.as_mapping())
         backend.serve(entry.name, options.flash, pty=options.pty, announce=_announce)
     elif options.action == "power":
@@ -109,7 +116,8 @@ def _list(boards: tuple[dict[str, Any], ...], *, as_json: bool) -> None:
             board["pid"],
             printable(board["flash"]),
             printable(", ".join(f"{seat}: {who}" for seat, who in board["in_use"].items())),
+            printable(board["faults"]),
         )
         for board in boards
     ]
-    print(tabulate(rows, headers=("board", "chip", "process", "flash", "in use")))
+    print(tabulate(rows, headers=("board", "chip", "process", "flash", "in use", "faults")))

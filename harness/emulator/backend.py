@@ -17,7 +17,7 @@ from harness.emulator import registry, runtime
 from harness.emulator.board import BoardOptions
 from harness.emulator.chips import CHIPS
 from harness.emulator.clock import Clock
-from harness.emulator.faultplan import Fault, parse_faults
+from harness.emulator.faultplan import Fault, parse_faults, spec
 from harness.emulator.remote import RemoteBoard, RemoteClock, RemoteTimings, RemoteWitness
 from harness.emulator.timings import Timings
 from harness.emulator.witness import Witness
@@ -35,8 +35,9 @@ def configure(entry: Mapping[str, object]) -> None:
     """Make a board of boards.yaml known before its first use.
 
     entry: `name` and `chip` are needed; `xip_miss_cycles` is what the firmware's flash set-up must
-    come out at; `faults` is a plan of what goes wrong (`faultplan.py`), for a board of this process;
-    anything else says nothing to an emulator. Raises ConfigError.
+    come out at; `faults` is a plan of what goes wrong (`faultplan.py`), with which a board that is
+    served must have been served, whatever comes after it there; anything else says nothing to an
+    emulator. Raises ConfigError.
     """
     name = _text(entry, "name")
     chip = _text(entry, "chip")
@@ -49,8 +50,9 @@ def configure(entry: Mapping[str, object]) -> None:
     if not isinstance(miss, int) or isinstance(miss, bool) or miss < 0:
         raise ConfigError(f"board {name}: xip_miss_cycles is {miss!r}, not a number of cycles")
     faults = _faults(name, entry.get("faults"))
-    if faults and registry.served(name) is not None:
-        raise _no_plan(name)
+    remote, wanted = registry.served(name) if faults else None, spec(faults)
+    if remote is not None and not f"{remote.faults};".startswith(f"{wanted};"):
+        raise _another_plan(name, remote.faults, wanted)
     options = BoardOptions(xip_miss_cycles=miss, faults=faults)
     registry.configure(registry.BoardEntry(name, CHIPS[chip], options))
 
@@ -62,10 +64,12 @@ def clock(name: str) -> Clock | RemoteClock:
 
 
 def lock_keys(entry: Mapping[str, object]) -> Sequence[str]:
-    """Of a board that a process serves, one for the user and name; none of boards of this process,
-    for each process has its own."""
+    """Of a board that a process serves, where it listens; none of boards of this process, for each
+    process has its own."""
     name = str(entry["name"])
-    return () if registry.served(name) is None else (f"served {os.getuid()} {name}",)
+    if registry.served(name) is None:
+        return ()
+    return (f"served {os.path.realpath(runtime.socket_path(name))}",)
 
 
 def timings(name: str) -> Timings | RemoteTimings | None:
@@ -89,29 +93,29 @@ def witness(name: str) -> Witness | RemoteWitness:
 
 
 def status(name: str) -> str:
-    """Where a board is, if it is not simply in this process: "served by process N"."""
+    """Where a board is, if it is not simply in this process: "served by process N", and whether things
+    go wrong there by plan."""
     remote = registry.served(name)
-    return "" if remote is None or remote.pid is None else f"served by process {remote.pid}"
+    if remote is None or remote.pid is None:
+        return ""
+    return f"served by process {remote.pid}" + (", with faults" if remote.faults else "")
 
 
 def serve(name: str, flash: Path, *, pty: bool, announce: Callable[[str], None]) -> None:
-    """Be a configured board for other processes, until a signal ends it; see `serve.serve`. Raises
-    ConfigError for one with a plan of faults."""
-    if registry.entry(name).options.faults:
-        raise _no_plan(name)
+    """Be a configured board for other processes, until a signal ends it; see `serve.serve`."""
     from harness.emulator import serve as server  # only a server needs it
 
     server.serve(registry.entry(name), flash, with_pty=pty, announce=announce)
 
 
 def served() -> tuple[dict[str, object], ...]:
-    """What is served now: name, chip, pid, flash, and who has which end of it."""
+    """What is served now: name, chip, pid, flash, plan of faults, and who has which end of it."""
     found: list[dict[str, object]] = []
     for name in runtime.names():
         remote = RemoteBoard.find(name)
         if remote is not None:
             facts = {"name": name, "chip": remote.chip, "pid": remote.pid, "flash": remote.flash}
-            found.append({**facts, "in_use": remote.seats()})
+            found.append({**facts, "faults": remote.faults, "in_use": remote.seats()})
             remote.close()
     return tuple(found)
 
@@ -132,10 +136,11 @@ def power(name: str) -> None:
         remote.close()
 
 
-def _no_plan(name: str) -> ConfigError:
+def _another_plan(name: str, served_with: str, wanted: str) -> ConfigError:
     return ConfigError(
-        f"{name} is a served board, and a served board takes no plan of faults",
-        hint="faults happen on boards of the bench's own process: use a name that nobody serves",
+        f"{name} is a served board, and its server has another plan of faults",
+        evidence={"served with": served_with or "none", "wanted": wanted},
+        hint="`ripbench emu serve --faults` gives a board its plan; its users need not repeat it",
     )
 
 

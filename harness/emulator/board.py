@@ -133,17 +133,25 @@ class EmulatedBoard:
         """Let time pass until `condition` (looked at whenever the host or the core did something)
         or the deadline; without one, until the core can no longer bring it about. Raises as
         `advance`. Returns whether the condition holds."""
+        return bool(self.advance_towards(condition, deadline_ns, None))
+
+    def advance_towards(
+        self, condition: Callable[[], bool], deadline_ns: int | None, pause_ns: int | None
+    ) -> bool | None:
+        """The same, and None at `pause_ns`, when it is not over: to be called again."""
         self._raise_standing_fault()
-        while not (holds := condition()):
+        while not condition():
             now = self.now_ns
             if deadline_ns is not None and now >= deadline_ns:
                 return False
             due = self._due_ns(now)
             if deadline_ns is None and due is None and self.standing:
                 return False
-            limits = [ns for ns in (deadline_ns, due) if ns is not None]
+            if pause_ns is not None and now >= pause_ns:
+                return None
+            limits = [ns for ns in (deadline_ns, due, pause_ns) if ns is not None]
             self._advance_once(min(limits, default=now + NS_PER_SECOND), None)
-        return holds
+        return True
 
     # ---- reset, debugger, faults ----
 

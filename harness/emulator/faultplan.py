@@ -171,6 +171,16 @@ def parse_faults(entries: Iterable[Mapping[str, object]]) -> tuple[Fault, ...]:
     return tuple(_parse(dict(entry)) for entry in entries)
 
 
+def spec(faults: Iterable[Fault]) -> str:
+    """A plan as the option `--faults` has it, "" for none: the same text for the same plan."""
+    parts = []
+    for fault in faults:
+        known = KINDS[fault.kind].known
+        settings = [f"{key}={value}" for key, value in fault.settings if value != known[key]]
+        parts.append(",".join([fault.kind, *settings]))
+    return ";".join(parts)
+
+
 def _parse(entry: dict[str, object]) -> Fault:
     where = str(entry.pop(_WHERE, "a fault"))
     name = entry.pop("kind", None)

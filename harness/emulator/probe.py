@@ -22,7 +22,7 @@ from pyocd.probe.debug_probe import DebugProbe
 
 from harness.emulator import registry
 from harness.emulator.debuglink import DebugLink, InUse, Silent
-from harness.emulator.faultplan_wire import Answer, NoAnswer, listings
+from harness.emulator.faultplan_wire import Answer, NoAnswer
 from harness.emulator.memap import Fault
 from harness.errors import ProbeError
 
@@ -49,9 +49,7 @@ class EmulatedProbe(DebugProbe):  # type: ignore[misc]
         unique_id: str | None = None,  # noqa: ARG003
         is_explicit: bool = False,  # noqa: ARG003
     ) -> Sequence[EmulatedProbe]:
-        return [
-            cls(entry) for entry in registry.known() for _ in range(listings(entry.options.faults))
-        ]
+        return [cls(entry) for entry in registry.known() for _ in range(registry.probes_of(entry))]
 
     @classmethod
     def get_probe_with_id(

@@ -8,15 +8,17 @@ one that starts later is not noticed.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from harness.emulator import runtime
 from harness.emulator.board import BoardOptions, EmulatedBoard, unique_id_of
 from harness.emulator.chips import CHIPS, DEFAULT_BOARDS, ChipFacts
 from harness.emulator.debuglink import DebugLink, LocalLink
+from harness.emulator.faultplan_wire import listings
 from harness.emulator.remote import RemoteBoard, require_chip
 from harness.emulator.remotelink import RemoteLink
-from harness.errors import ConfigError, ProbeError
+from harness.errors import ConfigError, HarnessError, ProbeError
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,14 @@ def served(name: str) -> RemoteBoard | None:
             require_chip(found, _entries[name].chip.name)
         _served[name] = found
     return _served[name]
+
+
+def probes_of(known_as: BoardEntry) -> int:
+    """How many probes of this id are on the host's list: of a served board its server says so."""
+    remote = None
+    with suppress(HarnessError):  # told of when it is used
+        remote = served(known_as.name)
+    return listings(known_as.options.faults) if remote is None else remote.probes
 
 
 def debug_link(name: str) -> DebugLink:

@@ -27,8 +27,9 @@ U64 = (1 << 64) - 1
 
 
 class RemoteBoard:
-    """One served board. Errors of every call: ProbeError when its process does not answer, and what the
-    board raised."""
+    """One served board. faults: its plan, as the option `--faults` has one. probes: how many of its id
+    are on the host's list. Errors of every call: ProbeError when its process does not answer, and what
+    the board raised."""
 
     def __init__(self, name: str, connection: socket.socket) -> None:
         self.name = name
@@ -58,6 +59,8 @@ class RemoteBoard:
             self.chip = text(hello.fields, "chip")
             self.flash = text(hello.fields, "flash", 5000)
             boot = text(hello.fields, "boot")
+            self.faults = text(hello.fields, "faults", channel.OBJECT_MAX)
+            self.probes = integer(hello.fields, "probes", 0, 2)
         except Malformed as problem:
             self.close()
             raise ProbeError(

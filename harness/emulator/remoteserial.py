@@ -11,12 +11,12 @@ from typing import Any
 
 from serial import serialutil
 
-from harness.emulator import channel
+from harness.emulator import channel, registry
 from harness.emulator.board import NS_PER_SECOND
-from harness.emulator.channel import Message
+from harness.emulator.channel import Malformed, Message
 from harness.emulator.debuglink import InUse
 from harness.emulator.remote import RemoteBoard
-from harness.errors import ProbeError
+from harness.errors import ConfigError, ProbeError
 
 CHUNK = 65536  # bytes of one write or read request
 COUNT_MAX = 1 << 20
@@ -27,7 +27,7 @@ class RemoteSerial(serialutil.SerialBase):
     """pyserial port of one served board. One opener at a time, of all processes."""
 
     def __init__(self, board: RemoteBoard, *args: Any, **kwargs: Any) -> None:
-        self._remote = board
+        self._named = self._remote = board
         self._generation = 0
         self._line: dict[str, object] = {}
         super().__init__(*args, **kwargs)
@@ -39,14 +39,35 @@ class RemoteSerial(serialutil.SerialBase):
             raise serialutil.SerialException("Port is already open.")
         self._refuse_inter_byte_timeout()
         line = self._settings()
+        self._remote = self._named
+        fields = {**line, "dtr": self.dtr, "rts": self.rts}
         try:
-            self._ask("open", {**line, "dtr": self.dtr, "rts": self.rts}, ns=CONTROL_NS)
+            answer = self._ask("open", {**fields, "plugged": False}, ns=CONTROL_NS)
+            if "board" in answer.fields:
+                self._remote = self._at_the_end(channel.text(answer.fields, "board"))
+                self._ask("open", {**fields, "plugged": True}, ns=CONTROL_NS)
         except InUse as held:
             raise serialutil.SerialException(
                 f"could not open port {self.port}: {held.evidence.get('held by')} has it open"
             ) from held
+        except Malformed as torn:
+            raise serialutil.SerialException(f"could not open port {self.port}: {torn}") from torn
         self._generation, self._line = self._remote.generation, line
         self.is_open = True
+
+    def _at_the_end(self, name: str) -> RemoteBoard:
+        """The board that the cable of this port goes to."""
+        try:
+            board = registry.served(name)
+        except (ConfigError, ProbeError) as problem:
+            raise serialutil.SerialException(
+                f"could not open port {self.port}: {problem}"
+            ) from problem
+        if board is None:
+            raise serialutil.SerialException(
+                f"could not open port {self.port}: its cable goes to {name}, which is not served"
+            )
+        return board
 
     def close(self) -> None:
         if self.is_open:

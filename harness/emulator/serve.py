@@ -14,7 +14,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from harness.emulator import channel, runtime
@@ -40,17 +40,34 @@ def serve(
     lock = runtime.claim(entry.name)
     flash = FlashFile(flash_path, entry.name, entry.chip)
     server = Server(ServedBoard(entry, flash))
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # every thread inherits it
+    with _end_asked_for() as wait:
+        try:
+            server.start(runtime.listen(entry.name), with_pty)
+            announce(server.describe())
+            wait()
+        finally:
+            runtime.socket_path(entry.name).unlink(missing_ok=True)
+            server.stop()
+            flash.close()
+            os.close(lock)
+
+
+@contextlib.contextmanager
+def _end_asked_for() -> Iterator[Callable[[], object]]:
+    """Inside it the signals of ENDS end no process, but the wait that is given. A mask would not do: a
+    library's thread that was there before has none, and may be the one that a signal meets."""
+    comes, tell = os.pipe()
+    os.set_blocking(tell, False)
+    before = {one: signal.signal(one, lambda *_: None) for one in ENDS}
+    woken = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
     try:
-        server.start(runtime.listen(entry.name), with_pty)
-        announce(server.describe())
-        signal.sigwait(ENDS)
+        yield lambda: os.read(comes, 1)
     finally:
-        runtime.socket_path(entry.name).unlink(missing_ok=True)
-        server.stop()
-        flash.close()
-        os.close(lock)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.set_wakeup_fd(woken)
+        for one, handler in before.items():
+            signal.signal(one, signal.SIG_DFL if handler is None else handler)
+        os.close(comes)
+        os.close(tell)
 
 
 class Server:
@@ -60,6 +77,7 @@ class Server:
         self._served = served
         self._stopping = threading.Event()
         self._sessions: dict[Session, threading.Thread] = {}
+        self._beginning = threading.Lock()  # of a session: none is half there when all are ended
         self._listener: socket.socket | None = None
         self._pty: PtyPort | None = None
 
@@ -83,7 +101,9 @@ class Server:
         if self._listener is not None:
             self._listener.close()
         deadline = time.monotonic() + END_SECONDS
-        for session, thread in list(self._sessions.items()):
+        with self._beginning:
+            sessions = list(self._sessions.items())
+        for session, thread in sessions:
             session.hang_up()
             thread.join(max(0.0, deadline - time.monotonic()))
         if self._pty is not None:
@@ -104,8 +124,12 @@ class Server:
                 continue
             session = Session(connection, self._served, self._stopping)
             thread = threading.Thread(target=self._serve, args=(session,), daemon=True)
-            self._sessions[session] = thread
-            thread.start()
+            with self._beginning:
+                if self._stopping.is_set():
+                    connection.close()
+                    return
+                self._sessions[session] = thread
+                thread.start()
 
     def _serve(self, session: Session) -> None:
         try:

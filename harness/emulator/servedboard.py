@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
+from serial import SerialException
+
 from harness.emulator.board import NS_PER_SECOND, EmulatedBoard
 from harness.emulator.cdc import CdcPort
 from harness.emulator.debuglink import InUse, LocalLink
@@ -24,6 +26,7 @@ from harness.emulator.flashfile import FlashFile
 from harness.emulator.registry import BoardEntry
 from harness.emulator.timings import Timings
 from harness.emulator.urlhandler import protocol_emu
+from harness.errors import ProbeError
 
 PIECE_NS = 50_000_000
 SEAT_SECONDS = 1.5  # how long a seat of somebody who died may take to become free
@@ -74,7 +77,7 @@ class Turns:
 
 class ServedBoard:
     """turns: every use of the board is inside one. boot: tells this server from others. Errors of the
-    constructor: as `EmulatedBoard`."""
+    constructor: as `EmulatedBoard`. A plan of faults begins anew with each power-on."""
 
     def __init__(self, entry: BoardEntry, flash: FlashFile) -> None:
         self.entry = entry
@@ -139,6 +142,14 @@ class ServedBoard:
             raise ValueError(f"no timing model {model!r}: {', '.join(timings.models)}")
         timings.select(model or timings.models[-1])
         self._model = model
+
+    def board_at_port(self) -> str:
+        """The name of the board that the cable of this port goes to. Errors: SerialException when the
+        host gave the port another name."""
+        try:
+            return self.board.faults.board_at_port()
+        except ProbeError as renamed:
+            raise SerialException(str(renamed)) from renamed
 
     # ---- seats ----
 
@@ -240,13 +251,10 @@ class ServedSerial(protocol_emu.Serial):
         deadline_ns: int | None,
     ) -> bool:
         while True:
-            stuck = board.standing and board.host.due_ns(board.now_ns) is None
-            if deadline_ns is None and stuck:
-                return super()._advance(board, port, condition, None)
-            end = board.now_ns + PIECE_NS
-            end = end if deadline_ns is None else min(end, deadline_ns)
-            held = super()._advance(board, port, condition, end)
-            if held or (deadline_ns is not None and board.now_ns >= deadline_ns):
+            held = board.advance_towards(
+                lambda: condition() or bool(port.gone), deadline_ns, board.now_ns + PIECE_NS
+            )
+            if held is not None:
                 return held
             self._served.turns.pause()
             self._check()

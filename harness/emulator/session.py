@@ -28,6 +28,8 @@ from harness.emulator.channel import (
     text,
 )
 from harness.emulator.debuglink import InUse, LocalLink
+from harness.emulator.faultplan import spec
+from harness.emulator.faultplan_wire import listings
 from harness.emulator.servedboard import SERIAL, SWD, ServedBoard, ServedSerial
 from harness.emulator.transfers import perform
 from harness.emulator.wireerrors import CARRIED, to_fields
@@ -100,6 +102,8 @@ class Session:
                 "pid": os.getpid(),
                 "boot": self._served.boot,
                 "flash": str(self._served.flash.path),
+                "faults": spec(entry.options.faults),
+                "probes": listings(entry.options.faults),
             }
         )
 
@@ -204,12 +208,19 @@ class Session:
     # ---- the serial port ----
 
     def open_serial(self, request: Message) -> Message:
+        """Answered by another board's name where the cable of this port goes there, unless that is what
+        was asked of: `plugged` is who already followed a cable."""
         settings = _line(request.fields)
+        plugged = boolean(request.fields, "plugged")
         dtr, rts = boolean(request.fields, "dtr"), boolean(request.fields, "rts")
         if self._serial is not None:
             raise serialutil.SerialException(
                 f"could not open port {self._serial.port}: it is already open in this process"
             )
+        with self._served.turns.turn():
+            board = self._served.entry.name if plugged else self._served.board_at_port()
+        if board != self._served.entry.name:
+            return Message({"board": board})
         self._served.take_seat(SERIAL, self)
         try:
             with self._served.turns.turn():

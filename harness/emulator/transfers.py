@@ -19,7 +19,7 @@ from harness.emulator.wireerrors import CARRIED, to_fields
 BATCH_MAX = 4096  # transfers in one message
 BLOCK_WORDS = channel.DATA_MAX // 4
 DRIVE_BITS = 4096
-U32 = (1 << 32) - 1
+U64 = (1 << 64) - 1
 
 
 def perform(link: DebugLink, request: Message) -> Message:
@@ -83,14 +83,14 @@ class Transfer:
         return []
 
 
-# What follows the kind of a transfer, each from 0 to the number given.
+# What follows the kind of a transfer, each from 0 to the number given. Addresses of ADIv6 have 64 bits.
 ARGUMENTS: Mapping[str, tuple[int, ...]] = {
     "dp?": (0xF,),
     "dp!": (0xF,),
-    "ap?": (U32,),
-    "ap!": (U32,),
-    "ap?*": (U32, BLOCK_WORDS),
-    "ap!*": (U32, BLOCK_WORDS),
+    "ap?": (U64,),
+    "ap!": (U64,),
+    "ap?*": (U64, BLOCK_WORDS),
+    "ap!*": (U64, BLOCK_WORDS),
     "drive": (DRIVE_BITS, (1 << DRIVE_BITS) - 1),
     "reset": (1,),
 }

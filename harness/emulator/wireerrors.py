@@ -10,6 +10,7 @@ from serial import serialutil
 from harness import errors
 from harness.emulator.channel import Malformed
 from harness.emulator.debuglink import InUse, Silent
+from harness.emulator.faultplan_wire import Answer, NoAnswer
 from harness.emulator.memap import Fault
 
 LONGEST = 4000  # characters of a text, EVIDENCE_MAX names
@@ -36,7 +37,8 @@ PLAIN: Mapping[str, type[Exception]] = {
         serialutil.PortNotOpenError,
     )
 }
-CARRIED = (*EXPLAINED.values(), *PLAIN.values())
+ANSWERS: Mapping[object, Answer] = {answer.value: answer for answer in Answer}
+CARRIED: tuple[type[Exception], ...] = (*EXPLAINED.values(), *PLAIN.values(), NoAnswer)
 
 
 def to_fields(error: Exception) -> dict[str, object]:
@@ -57,6 +59,8 @@ def from_fields(fields: object) -> Exception:
     name, message = fields.get("type"), fields.get("message")
     if name == serialutil.PortNotOpenError.__name__:
         return serialutil.PortNotOpenError()
+    if name == NoAnswer.__name__ and message in ANSWERS:
+        return NoAnswer(ANSWERS[message])
     if isinstance(name, str) and isinstance(message, str):
         if name in PLAIN:
             return PLAIN[name](message)

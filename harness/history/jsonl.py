@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The append-only file of verdicts."""
+"""The append-only file of verdicts, and of layers of which there is none.
+
+A row of the second kind has `error`, a name of the error tree, and no numbers: who looks for numbers is
+not shown it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError
-from harness.results import Verdict
+from harness.results import Failure, Verdict
 
 VERSION = 1
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
@@ -21,12 +25,12 @@ _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 _PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
-def append(path: Path, verdict: Verdict) -> None:
+def append(path: Path, result: Verdict | Failure) -> None:
     """Adds one line, whole. Errors: ConfigError when the file cannot be written, or is none."""
     row = {
         "version": VERSION,
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        **asdict(verdict),
+        **asdict(result),
     }
     line = (json.dumps(row, ensure_ascii=True) + "\n").encode()
     try:
@@ -40,7 +44,16 @@ def append(path: Path, verdict: Verdict) -> None:
 
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows, oldest first. Errors: ConfigError names the line that is not one."""
+    """The verdicts, oldest first. Errors: ConfigError names the line that is no row."""
+    return (row for row in _rows(path) if "error" not in row)
+
+
+def read_failures(path: Path) -> Iterator[dict[str, Any]]:
+    """The failures, oldest first. Errors: as `read`."""
+    return (row for row in _rows(path) if "error" in row)
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:

@@ -15,7 +15,8 @@ _HALF = 0x8000  # of the sequence numbers: what is not ahead is behind
 
 class Link:
     """One conversation with one board. `nonce`: what the harness put into the board's mailbox.
-    passed_over: what came before HELLO, by kind, how often."""
+    passed_over: what came before HELLO, by kind, how often. stranger: a HELLO of another nonce, which
+    was an error; it may say whose port this is."""
 
     def __init__(self, nonce: int) -> None:
         self.nonce = nonce
@@ -24,6 +25,7 @@ class Link:
         self._expected = 0
         self._greeted = False
         self.passed_over: Counter[str] = Counter()
+        self.stranger: Frame | None = None
 
     def request(self, kind: FrameType, payload: bytes = b"") -> bytes:
         """The bytes of the next request."""
@@ -62,6 +64,8 @@ class Link:
             self._greeted = True
             self._expected = frame.sequence
         if frame.nonce != self.nonce:
+            if frame.type == FrameType.HELLO:
+                self.stranger = frame
             raise ProtocolError(
                 "the board answers with another nonce",
                 cause="this port belongs to another board, or the board was not reset for this run",

@@ -208,6 +208,42 @@ def test_a_board_that_is_lost_and_one_that_is_not(boards: Path, tmp_path: Path) 
     assert "Traceback" not in out
     rows = history.read(tmp_path / "reports" / "history.jsonl")
     assert [row["provenance"]["board"] for row in rows] == ["desk", "shelf", "shelf", "shelf"]
+    failed = history.read_failures(tmp_path / "reports" / "history.jsonl")
+    # the third was not tried
+    assert [(f["board"], f["layer"], f["error"], f["attempts"]) for f in failed] == [
+        ("desk", "odd-1", "ProbeError", 4)
+    ]
+
+
+DOCTOR = [sys.executable, "-c", RIPBENCH, "doctor", "--board", "desk", "--boards"]
+
+
+def test_doctor_is_refused_in_words_or_waits(boards: Path, hanging: subprocess.Popen[str]) -> None:
+    refused = _start([*DOCTOR, str(boards), "--wait", "1s"], boards.parent)
+    out, errors = refused.communicate(timeout=60)
+    assert refused.returncode == 1, out + errors
+    assert (
+        f"FAIL board desk: BusyError: desk is in use\n         cause: pid {hanging.pid} on " in out
+    )
+    assert "test_odd.py::test_odd[desk-1]" in out
+    assert "waited: 1 s" in out
+    assert "Traceback" not in out + errors
+
+    waiting = _start([*DOCTOR, str(boards), "--wait", "1m"], boards.parent)
+    assert waiting.stderr is not None
+    line = waiting.stderr.readline()
+    assert line.startswith(f"waiting for desk, 60 s more: pid {hanging.pid} on ")
+    hanging.kill()
+    out, errors = waiting.communicate(timeout=60)
+    assert waiting.returncode == 0, out + errors
+    assert "ok   board desk: " in out
+
+
+def test_a_wait_of_doctor_that_is_no_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--wait", "soon"]) == 1
+    said = capsys.readouterr()
+    assert "'soon' is not a time" in said.err
+    assert said.out == ""
 
 
 def test_a_wait_that_is_no_time(boards: Path) -> None:

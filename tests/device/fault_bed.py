@@ -50,7 +50,7 @@ class Bed:
 
 @dataclass(frozen=True)
 class Cause:
-    """One cause. faults: as the option `--faults` has them, with names of `_places` in braces. error:
+    """One cause. faults: as the option `--faults` has them, with names of `places` in braces. error:
     the class that must come, None where every number must be right. says: in the error's text, apart
     from its hint. does: what the bench does, for the reader. emulated_s: most that it may take."""
 
@@ -139,7 +139,7 @@ def _pages(count: int) -> int:
 def attempt(cause: Cause, chip: str, *, recovery: bool = False) -> Outcome:
     """The whole path once, or as often as the recovery ladder begins it anew. Errors: TooLong; anything
     that is no HarnessError."""
-    bed = new_bed(chip, faults=cause.faults.format(**_places(chip)))
+    bed = new_bed(chip, faults=cause.faults.format(**places(chip)))
     start = time.monotonic()
     error, numbers = None, None
     try:
@@ -200,7 +200,7 @@ def unused_at_boot(image: RunnerImage) -> int:
     return next(at for at, name in image.functions if name == "accepts_upsample") - FLASH_BASE
 
 
-def _places(chip: str) -> dict[str, int]:
+def places(chip: str) -> dict[str, int]:
     """What the faults of a cause name: addresses of the runner, and ids of the chip that this is not."""
     symbols = runner(chip).symbols
     board = _clean_board(chip)

@@ -193,9 +193,10 @@ def test_a_port_of_another_board(chip: str, image: RunnerImage) -> None:
         neighbour.start(image, PACK)
         neighbour._hang_up()
         swapped = replace(mine, serial=other.serial)
-        with Board(swapped) as board, pytest.raises((EnumerationError, ProtocolError)) as caught:
+        with Board(swapped) as board, pytest.raises(EnumerationError) as caught:
             board.start(image, PACK)
-    assert "another" in str(caught.value)
+    assert caught.value.cause.startswith("swapped cables")
+    assert repr(other.name) in str(caught.value.evidence["board by the port"])
 
 
 def test_a_wrong_clock(entry: BoardEntry, image: RunnerImage) -> None:

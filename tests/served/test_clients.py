@@ -18,8 +18,6 @@ import pytest
 import serial
 
 from harness.boards import Board
-from harness.boards.backend import backend_for
-from harness.boards.config import with_faults
 from harness.boards.probe import Probe
 from harness.build import RunnerImage
 from harness.emulator import backend, registry, runtime
@@ -28,7 +26,7 @@ from harness.emulator.servedboard import SEAT_SECONDS
 from harness.errors import ConfigError, ProbeError
 from tests.device.support import small_pack
 from tests.emulator.echo_firmware import echo_elf, segments
-from tests.served.conftest import Serve
+from tests.served.conftest import Serve, short_folder
 from tests.served.support import Server, entry_of, fill_flash, forked, ripbench
 
 ENTRY = entry_of("rp2040")
@@ -108,6 +106,24 @@ def test_a_process_is_refused_its_own_second_session() -> None:
         assert f"process {os.getpid()}" in str(refused.value)
     with Probe(ENTRY) as probe:
         probe.read(RAM, 4)
+
+
+def test_boards_of_two_folders_are_two_boards(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one name, which both may be used at once; one that nobody serves needs no lock."""
+    assert backend.lock_keys(ENTRY.as_mapping()) == ()
+    serve()
+    (here,) = backend.lock_keys(ENTRY.as_mapping())
+    (again,) = backend.lock_keys(ENTRY.as_mapping())
+    registry.remove(ENTRY.name)
+    with short_folder() as folder:
+        monkeypatch.setenv("RIPBENCH_RUNTIME", str(folder))
+        other = Server([ENTRY.name, "--flash", str(tmp_path / "other.bin")])
+        (there,) = backend.lock_keys(ENTRY.as_mapping())
+        registry.remove(ENTRY.name)
+        other.kill()
+    assert here == again != there
 
 
 # ---- power ----
@@ -224,6 +240,17 @@ def test_one_server_a_name(serve: Serve, tmp_path: Path) -> None:
     assert f"by process: {server.pid}" in done.stderr
 
 
+def test_a_server_that_ends_while_clients_come(serve: Serve) -> None:
+    for _ in range(20):
+        server = serve()
+        clients = [runtime.connect(ENTRY.name) for _ in range(8)]
+        assert server.stop() == 0
+        for client in clients:
+            assert client is not None
+            client.close()
+        assert server.complaints == ""
+
+
 def test_a_board_in_use_here_stays_here(flash_file: Path) -> None:
     here = registry.board(ENTRY.name)
     server = Server([ENTRY.name, "--flash", str(flash_file)], fresh=True)
@@ -240,25 +267,6 @@ def test_another_chip_under_the_name(serve: Serve) -> None:
     with pytest.raises(ConfigError, match="is served under this name"):
         backend.configure({"name": "pico2-emu", "chip": "rp2040"})
         registry.served("pico2-emu")
-
-
-def test_a_served_board_takes_no_plan_of_faults(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = tmp_path / "boards.yaml"
-    own.write_text(
-        'boards: {pico1-emu: {chip: rp2040, probe: "emu:pico1-emu", serial: "emu://pico1-emu", '
-        "clock_hz: 125000000, faults: [{kind: usb-deaf}]}}"
-    )
-    with monkeypatch.context() as patch:
-        patch.setenv("RIPBENCH_BOARDS", str(own))
-        with pytest.raises(AssertionError, match="a served board takes no plan of faults"):
-            serve()
-    serve()
-    with pytest.raises(ConfigError, match="a served board takes no plan of faults"):
-        backend_for(with_faults(ENTRY, "usb-deaf"))
-    backend_for(ENTRY)
-    assert registry.served(ENTRY.name) is not None
 
 
 # ---- what is said of it ----
