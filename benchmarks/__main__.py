@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from benchmarks import core, flashing, packs, shift, silence, witness
+from benchmarks import core, flashing, packs, planner, shift, silence, witness
 
-for benchmark in (flashing, silence, packs, shift, witness, core):
+for benchmark in (planner, flashing, silence, packs, shift, witness, core):
     benchmark.main()
