@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans: which byte of the arena each tensor starts at."""
 
+from harness.plan.baseline import tinyengine_peak
+from harness.plan.check import check_plan
 from harness.plan.layer import (
     LAYER_STRATEGIES,
     Mode,
@@ -15,21 +17,33 @@ from harness.plan.layer import (
     plan_layer,
     proof_distances,
 )
+from harness.plan.milp import Limits
 from harness.plan.network import NetworkPlan, Step
+from harness.plan.planner import SHIFT_COST, Placer, plan_network
+from harness.plan.rewrite import with_tables
+from harness.plan.solve import Budget
 
 __all__ = [
     "LAYER_STRATEGIES",
+    "SHIFT_COST",
+    "Budget",
+    "Limits",
     "Mode",
     "NetworkPlan",
     "Place",
+    "Placer",
     "Plan",
     "Step",
     "Strategy",
+    "check_plan",
     "find_mode",
     "in_place",
     "mode_name",
     "modes",
     "plan_at_distance",
     "plan_layer",
+    "plan_network",
     "proof_distances",
+    "tinyengine_peak",
+    "with_tables",
 ]

@@ -28,8 +28,9 @@ class Step:
 class NetworkPlan:
     """offsets: of each tensor, in bytes from the arena's base (before a step moves it). peak: one past
     the highest byte that any tensor takes, copies made by a shift included. lower_bound: no placement of
-    this strategy, in this order of ops, has a lower peak. proof: why `peak` is the least: `bound` (it
-    equals the lower bound), `milp`, or None where it may not be. alignment: V, of every offset."""
+    this strategy, in this order of ops, has a lower peak. proof: `bound`, the peak equals the lower
+    bound; `milp`, the solver has shown that no plan has a lower price, peak and shifts together; None
+    where there may be a better one. alignment: V, of every offset."""
 
     network: Network
     strategy: Strategy

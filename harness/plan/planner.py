@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans of whole networks."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+
+from harness.errors import ConfigError
+from harness.kernels import PLAIN, KernelTraits
+from harness.network import Network
+from harness.plan.baseline import tinyengine_first_fit
+from harness.plan.bound import lower_bound
+from harness.plan.check import check_plan
+from harness.plan.edges import Edge, edges_of, usual_execution
+from harness.plan.firstfit import first_fit
+from harness.plan.layer import Strategy
+from harness.plan.network import NetworkPlan, Step
+from harness.plan.problem import Problem, problem_of
+from harness.plan.rewrite import with_tables
+from harness.plan.solve import Budget, Solution, solve
+
+SHIFT_COST = 1e-4  # the paper's C: bytes of peak that a byte moved is worth
+
+
+class Placer(StrEnum):
+    """optimal: bound, search and program. first_fit: the largest first, nothing shared; of the baseline
+    TinyEngine's own, where a depthwise convolution shares its input's place."""
+
+    OPTIMAL = "optimal"
+    FIRST_FIT = "first_fit"
+
+
+def plan_network(
+    network: Network,
+    strategy: Strategy,
+    *,
+    kernel: KernelTraits = PLAIN,
+    alignment: int = 4,
+    shift_cost: float = SHIFT_COST,
+    spatial_depthwise: bool = False,
+    placer: Placer = Placer.OPTIMAL,
+    budget: Budget | None = None,
+) -> NetworkPlan:
+    """The plan of the least peak plus shift_cost times the bytes that shifts move, in the order of ops
+    as it is; checked by replay before it is returned. Of `extended` the plan is of the network with its
+    tables (harness.plan.rewrite).
+
+    alignment: V, of every offset. shift_cost: infinite forbids shifts. spatial_depthwise: depthwise
+    convolutions by pixels at their gap, not channel by channel. budget: what may be tried; where it ends
+    the best found is taken and nothing is claimed. Errors: ConfigError for an alignment that the kernel
+    does not know or a price that is none; BoundViolation if the plan does not hold.
+    """
+    if alignment < 1 or alignment % kernel.alignment:
+        raise ConfigError(
+            f"an alignment of {alignment} bytes",
+            hint=f"the kernels of {kernel.name} want a multiple of {kernel.alignment}",
+        )
+    if not shift_cost >= 0:
+        raise ConfigError(f"a shift cost of {shift_cost}", hint="0 or more; inf forbids shifts")
+    if strategy is Strategy.EXTENDED:
+        network = with_tables(network)
+    edges = edges_of(network, strategy, kernel, alignment, spatial_depthwise=spatial_depthwise)
+    problem = problem_of(network, edges, alignment)
+    if placer is Placer.FIRST_FIT:
+        solution = _first_fit(problem, strategy)
+    else:
+        cost = shift_cost if edges and strategy is not Strategy.BASELINE else math.inf
+        solution = solve(problem, cost, budget if budget is not None else Budget())
+    plan = _plan(network, strategy, kernel, problem, solution, spatial_depthwise)
+    check_plan(plan)
+    return plan
+
+
+def _first_fit(problem: Problem, strategy: Strategy) -> Solution:
+    baseline = strategy is Strategy.BASELINE
+    offsets = tinyengine_first_fit(problem) if baseline else first_fit(problem)
+    peak, least = problem.end(offsets), lower_bound(problem)
+    return Solution(offsets, peak, least, "bound" if peak == least else None, peak)
+
+
+def _plan(
+    network: Network,
+    strategy: Strategy,
+    kernel: KernelTraits,
+    problem: Problem,
+    solution: Solution,
+    spatial_depthwise: bool,
+) -> NetworkPlan:
+    shifts = {edge.op: edge for edge in solution.shifts}
+    steps = []
+    scratch = 0
+    for op, node in enumerate(network.nodes):
+        edge = shifts.get(op) or _edge_used(problem, op, solution.offsets)
+        if edge is None:
+            way = usual_execution(node.layer, spatial_depthwise=spatial_depthwise)
+            steps.append(Step((op,), way))
+        else:
+            way = edge.execution
+            moved = solution.offsets[edge.output] + edge.at if op in shifts else None
+            steps.append(Step((op,), way, edge.onto, edge.gap, moved))
+        scratch = max(scratch, kernel.scratch_bytes(node.layer.kind, node.layer.geometry, way))
+    return NetworkPlan(
+        network=network,
+        strategy=strategy,
+        steps=tuple(steps),
+        offsets=tuple(solution.offsets.get(t, 0) for t in range(len(network.tensors))),
+        peak=solution.peak,
+        lower_bound=solution.lower_bound,
+        proof=solution.proof,
+        scratch_bytes=scratch,
+        alignment=problem.alignment,
+    )
+
+
+def _edge_used(problem: Problem, op: int, offsets: dict[int, int]) -> Edge | None:
+    """The edge by which the op's output overlaps an operand; None where it overlaps none."""
+    for edge in problem.edges_at[op]:
+        distance = offsets[edge.source] - offsets[edge.output]
+        apart = distance >= problem.sizes[edge.output] or -distance >= problem.sizes[edge.source]
+        if not apart and edge.allows(distance):
+            return edge
+    return None
