@@ -105,7 +105,7 @@ def _board_check(name: str, boards: Path | None, faults: str | None) -> Callable
         entry = find_board(name, load_boards(boards))
         if faults:
             entry = with_faults(entry, faults)
-        image = build_runner(entry.chip)
+        image = build_runner(entry.chip, sram_bytes=entry.sram_bytes)
         layer = load_set(find_set("first"))[-1]
         pack = build_pack([make_case(plan_layer(layer, Strategy.RIP))])
         with Board(entry) as board:
