@@ -316,7 +316,9 @@ class Bench:
         """The runner with these kernels: what others would take of the SRAM is the arena's."""
         if kernels not in self._images:
             self._begin("build")
-            self._images[kernels] = build_runner(self.entry.chip, kernels=kernels)
+            self._images[kernels] = build_runner(
+                self.entry.chip, kernels=kernels, sram_bytes=self.entry.sram_bytes
+            )
         return self._images[kernels]
 
 

@@ -47,6 +47,12 @@ class Timings(Protocol):
     def select(self, model: str) -> None: ...
 
 
+def kind_of(backend: Backend, name: str) -> str:
+    """The label of every number of one board, where a backend has boards of several kinds."""
+    ask = getattr(backend, "kind_of", None)
+    return backend.kind if ask is None else str(ask(name))
+
+
 def timings_of(backend: Backend, name: str) -> Timings | None:
     """The backend's timing models of a board; None where its cycles are no model, as on silicon."""
     make = getattr(backend, "timings", None)
@@ -80,6 +86,11 @@ class Silicon:
             raise ConfigError(
                 f"{entry.get('where')}: real boards take no plan of faults",
                 hint="only a board whose probe is `emu:NAME` does wrong by plan",
+            )
+        if entry.get("sram_bytes") is not None:
+            raise ConfigError(
+                f"{entry.get('where')}: a real board has the SRAM of its chip, whatever sram_bytes says",
+                hint="only a board whose probe is `emu:NAME` may have more",
             )
 
     def clock(self, name: str) -> Clock:  # noqa: ARG002 - one clock for all of them

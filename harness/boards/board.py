@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from harness.boards import budgets
-from harness.boards.backend import Timings, backend_for, lock_keys_of, timings_of
+from harness.boards.backend import Timings, backend_for, kind_of, lock_keys_of, timings_of
 from harness.boards.budgets import RunBudget
 from harness.boards.config import BoardEntry
 from harness.boards.conversation import Conversation
@@ -89,7 +89,7 @@ class Board:
     @property
     def kind(self) -> str:
         """The backend's label of every number that comes from here: `board`, `emulated`, ..."""
-        return self._backend.kind
+        return kind_of(self._backend, self.entry.name)
 
     @property
     def timings(self) -> Timings | None:

@@ -15,12 +15,13 @@ from harness.strictyaml import Node, nearest
 
 CHIPS = ("rp2040", "rp2350")
 FLASH_BYTES = {"rp2040": 2 << 20, "rp2350": 4 << 20}  # of a Pico 1 and a Pico 2
-_KEYS = ("chip", "probe", "serial", "clock_hz", "xip_miss_cycles", "faults")
+_KEYS = ("chip", "probe", "serial", "clock_hz", "xip_miss_cycles", "sram_bytes", "faults")
 Setting = int | float | str
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,29}[a-z0-9])?")
 _PROBE = re.compile(r"[a-z0-9_]+:[A-Za-z0-9._-]+")
 _MAX_HZ = 300_000_000
 _MAX_MISS_CYCLES = 10_000
+_MAX_SRAM_BYTES = 1 << 29  # of ARMv6-M's address map
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class BoardEntry:
     URL, or None to find the port by the board's unique id. xip_miss_cycles: clk_sys cycles that a
     line of the XIP cache takes, where it is known. where: file and line, for messages. faults: what a
     board does wrong by plan, each fault as pairs of key and value, `where` among them; the backend
-    knows what they mean (docs/faults.md)."""
+    knows what they mean (docs/faults.md). sram_bytes: of a chip that does not exist, which only some
+    backends have; None for the SRAM that its chip has."""
 
     name: str
     chip: str
@@ -39,6 +41,7 @@ class BoardEntry:
     xip_miss_cycles: int | None
     where: str
     faults: tuple[tuple[tuple[str, Setting], ...], ...] = ()
+    sram_bytes: int | None = None
 
     def as_mapping(self) -> Mapping[str, object]:
         """What a backend is configured with."""
@@ -117,6 +120,7 @@ def _entry(name: str, node: Node) -> BoardEntry:
             f"{probe!r} is not a probe", "kind and id as `pyocd list` shows them, cmsisdap:E66..."
         )
     serial, miss = entry.get("serial"), entry.get("xip_miss_cycles")
+    sram = entry.get("sram_bytes")
     return BoardEntry(
         name=name,
         chip=entry["chip"].choice(CHIPS),
@@ -126,6 +130,7 @@ def _entry(name: str, node: Node) -> BoardEntry:
         xip_miss_cycles=miss.integer(0, _MAX_MISS_CYCLES) if miss else None,
         where=node.where,
         faults=tuple(_fault(f) for f in entry["faults"].sequence()) if "faults" in entry else (),
+        sram_bytes=sram.integer(1, _MAX_SRAM_BYTES) if sram else None,
     )
 
 

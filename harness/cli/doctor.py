@@ -121,7 +121,7 @@ def _board_check(
         entry = find_board(name, load_boards(boards))
         if faults:
             entry = with_faults(entry, faults)
-        image = build_runner(entry.chip)
+        image = build_runner(entry.chip, sram_bytes=entry.sram_bytes)
         layer = load_set(find_set("first"))[-1]
         pack = build_pack([make_case(plan_layer(layer, Strategy.RIP))])
         with Board(entry, wait=wait, on_wait=_tell) as board:

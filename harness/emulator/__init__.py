@@ -8,7 +8,8 @@ Nobody imports this package; the rest of the bench reaches it from outside, as i
 * entry point `emu` of group `ripbench.backend` is the module `backend`:
 
     kind                "emulated", the label of every number that comes from here
-    configure(entry)    make a board of boards.yaml known: name, chip, xip_miss_cycles
+    kind_of(name)       "hypothetical" for a board whose chip does not exist
+    configure(entry)    make a board of boards.yaml known: name, chip, xip_miss_cycles, sram_bytes
     clock(name)         its Clock: now() in emulated seconds, sleep(seconds) lets them pass
     timings(name)       the timing models of its core, None where its timing is published
     witness(name)       its Witness: what the core really did to SRAM (`witness.py`); other backends
@@ -16,8 +17,8 @@ Nobody imports this package; the rest of the bench reaches it from outside, as i
     status(name)        where the board is, if not simply in this process
     serve, served, power   boards as processes of their own (`ripbench emu`)
 
-`pico1-emu` and `pico2-emu` exist without being configured. The unique id of an emulated board is the
-first 8 bytes of SHA-256 of its name.
+`pico1-emu`, `pico1-emu-xl` and `pico2-emu` exist without being configured. The unique id of an
+emulated board is the first 8 bytes of SHA-256 of its name.
 
 Inside: `core/` (C: instructions, bus, peripherals) with `build.py` and `machine.py`; `board.py`
 joins a machine, `usbhost.py` (with `usb_pipes`, `usb_descriptors`, `cdc`, `usbbus`) and their

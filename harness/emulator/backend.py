@@ -18,12 +18,14 @@ from harness.emulator.board import BoardOptions
 from harness.emulator.chips import CHIPS
 from harness.emulator.clock import Clock
 from harness.emulator.faultplan import Fault, parse_faults, spec
+from harness.emulator.machine import MORE_SRAM_BYTES, SRAM_BYTES
 from harness.emulator.remote import RemoteBoard, RemoteClock, RemoteTimings, RemoteWitness
 from harness.emulator.timings import Timings
 from harness.emulator.witness import Witness
 from harness.errors import ConfigError, ProbeError
 
 kind = "emulated"
+HYPOTHETICAL = "hypothetical"  # the label of a board whose chip does not exist
 
 URL_HANDLERS = "harness.emulator.urlhandler"
 
@@ -35,8 +37,9 @@ def configure(entry: Mapping[str, object]) -> None:
     """Make a board of boards.yaml known before its first use.
 
     entry: `name` and `chip` are needed; `xip_miss_cycles` is what the firmware's flash set-up must
-    come out at; `faults` is a plan of what goes wrong (`faultplan.py`), with which a board that is
-    served must have been served, whatever comes after it there; anything else says nothing to an
+    come out at; `sram_bytes` makes it a chip that does not exist, with more SRAM; `faults` is a plan of
+    what goes wrong (`faultplan.py`), with which a board that is served must have been served, whatever
+    comes after it there; anything else says nothing to an
     emulator. Raises ConfigError.
     """
     name = _text(entry, "name")
@@ -53,8 +56,15 @@ def configure(entry: Mapping[str, object]) -> None:
     remote, wanted = registry.served(name) if faults else None, spec(faults)
     if remote is not None and not f"{remote.faults};".startswith(f"{wanted};"):
         raise _another_plan(name, remote.faults, wanted)
-    options = BoardOptions(xip_miss_cycles=miss, faults=faults)
+    options = BoardOptions(
+        xip_miss_cycles=miss, faults=faults, sram_bytes=_sram_bytes(name, chip, entry)
+    )
     registry.configure(registry.BoardEntry(name, CHIPS[chip], options))
+
+
+def kind_of(name: str) -> str:
+    """The label of every number of one board. Raises ProbeError for an unknown name."""
+    return HYPOTHETICAL if registry.entry(name).options.sram_bytes else kind
 
 
 def clock(name: str) -> Clock | RemoteClock:
@@ -151,6 +161,29 @@ def _faults(name: str, listed: object) -> tuple[Fault, ...]:
     if not isinstance(listed, list | tuple):
         raise ConfigError(f"board {name}: faults is {listed!r}, not a list of faults")
     return parse_faults(dict(fault) for fault in listed)
+
+
+def _sram_bytes(name: str, chip: str, entry: Mapping[str, object]) -> int:
+    """0 for the chip's own."""
+    wanted = entry.get("sram_bytes")
+    if wanted is None:
+        return 0
+    allowed = MORE_SRAM_BYTES[chip]
+    where = entry.get("where") or f"board {name}"
+    if not allowed:
+        raise ConfigError(
+            f"{where}: sram_bytes is not for an {chip}, which has {SRAM_BYTES[chip]} bytes",
+            hint="an emulated "
+            + " or ".join(c for c, sizes in MORE_SRAM_BYTES.items() if sizes)
+            + " may have more than its own",
+        )
+    if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted not in allowed:
+        raise ConfigError(
+            f"{where}: no emulated {chip} has {wanted!r} bytes of SRAM",
+            hint=f"leave sram_bytes out for its own {SRAM_BYTES[chip]}, or say a multiple of "
+            f"{allowed.step} from {allowed[0]} to {allowed[-1]}",
+        )
+    return wanted
 
 
 def _text(entry: Mapping[str, object], key: str) -> str:

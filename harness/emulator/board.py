@@ -32,6 +32,7 @@ class BoardOptions:
     """How a board is emulated.
 
     xip_miss_cycles: what boards.yaml expects of an XIP cache miss, 0 for no expectation.
+    sram_bytes: another size of SRAM than the chip's, 0 for its own. No such chip exists.
     slice_cycles: cut every run of the core into pieces of so many cycles, 0 for no cuts.
     every_tick: let the USB host take every tick of its grid. Neither of the last two changes any
     byte or cycle; they exist so that this can be tested.
@@ -43,6 +44,7 @@ class BoardOptions:
     every_tick: bool = False
     host: HostTiming = field(default_factory=HostTiming)
     faults: tuple[Fault, ...] = ()
+    sram_bytes: int = 0
 
 
 def unique_id_of(name: str) -> bytes:
@@ -72,7 +74,7 @@ class EmulatedBoard:
         self.options = options or BoardOptions()
         self.faults = FaultPlan(self.options.faults, name, chip)
         self.unique_id = self.faults.unique_id(unique_id or unique_id_of(name))
-        self.machine = Machine(chip, self.chip.flash_bytes)
+        self.machine = Machine(chip, self.chip.flash_bytes, self.options.sram_bytes)
         if flash is not None:
             self.machine.lend_flash(flash)
         self.machine.set_unique_id(self.unique_id)

@@ -15,7 +15,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-VERSION = 1
+VERSION = 2
 HEAD = struct.Struct("<II")
 OBJECT_MAX, DATA_MAX = 1 << 20, 1 << 20  # bytes
 NESTING_MAX = 8

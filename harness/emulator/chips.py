@@ -91,6 +91,11 @@ RP2350 = ChipFacts(
 CHIPS: Mapping[str, ChipFacts] = MappingProxyType({chip.name: chip for chip in (RP2040, RP2350)})
 
 # Boards that exist without any boards.yaml, so that `pyocd list` and `emu://pico1-emu` work alone.
-DEFAULT_BOARDS: Mapping[str, str] = MappingProxyType(
-    {"pico1-emu": RP2040.name, "pico2-emu": RP2350.name}
+# Chip, and bytes of SRAM where they are not the chip's own.
+DEFAULT_BOARDS: Mapping[str, tuple[ChipFacts, int]] = MappingProxyType(
+    {
+        "pico1-emu": (RP2040, 0),
+        "pico1-emu-xl": (RP2040, 520 * 1024),
+        "pico2-emu": (RP2350, 0),
+    }
 )

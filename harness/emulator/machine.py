@@ -20,6 +20,10 @@ from harness.errors import ConfigError
 XIP_BASE = 0x10000000
 ROM_BYTES = {"rp2040": 16 * 1024, "rp2350": 32 * 1024}
 SRAM_BYTES = {"rp2040": 264 * 1024, "rp2350": 520 * 1024}
+MORE_SRAM_BYTES = {  # what a chip that does not exist may have instead
+    "rp2040": range(268 * 1024, 520 * 1024 + 1, 4096),
+    "rp2350": range(0),
+}
 USB_PACKET_BYTES = 64
 
 
@@ -65,7 +69,7 @@ class UsbEvent(IntFlag):
 _MACHINE = c_void_p
 _BYTES = POINTER(c_uint8)
 _PROTOTYPES: dict[str, tuple[object, list[object]]] = {
-    "emu_new": (_MACHINE, [c_char_p, c_uint32]),
+    "emu_new": (_MACHINE, [c_char_p, c_uint32, c_uint32]),
     "emu_free": (None, [_MACHINE]),
     "emu_power_on": (None, [_MACHINE]),
     "emu_reset": (None, [_MACHINE]),
@@ -121,24 +125,28 @@ def _load(path: str) -> ctypes.CDLL:
 
 
 class Machine:
-    """One chip with its flash (erased). compiler: see `build.library`.
+    """One chip with its flash (erased). sram_bytes: 0 for the chip's own, or one of MORE_SRAM_BYTES.
+    compiler: see `build.library`.
 
-    Raises ConfigError for an unknown chip or a flash size that is not a power of two, BuildError
-    when the core cannot be compiled.
+    Raises ConfigError for an unknown chip, a flash size that is not a power of two or an SRAM that is
+    not to be had, BuildError when the core cannot be compiled.
     """
 
-    def __init__(self, chip: str, flash_bytes: int, *, compiler: str | None = None) -> None:
+    def __init__(
+        self, chip: str, flash_bytes: int, sram_bytes: int = 0, *, compiler: str | None = None
+    ) -> None:
         self._core = _load(str(build.library(compiler)))
-        handle = self._core.emu_new(chip.encode(), flash_bytes)
+        handle = self._core.emu_new(chip.encode(), flash_bytes, sram_bytes)
         if not handle:
             raise ConfigError(
                 "no such machine",
-                evidence={"chip": chip, "flash_bytes": flash_bytes},
+                evidence={"chip": chip, "flash_bytes": flash_bytes, "sram_bytes": sram_bytes},
                 hint="rp2040 or rp2350, with a power of two of at most 16 MB of flash",
             )
         self._handle: int = handle
         self._chip = chip
         self._flash_bytes = flash_bytes
+        self._sram_bytes = sram_bytes or SRAM_BYTES[chip]
 
     def __del__(self) -> None:
         """Frees it. Whoever is finalised later and still asks gets an AttributeError, no wild pointer:
@@ -197,7 +205,7 @@ class Machine:
 
     def sram(self) -> memoryview:
         """As `flash`."""
-        return self._memory(self._core.emu_sram(self._handle), SRAM_BYTES[self._chip])
+        return self._memory(self._core.emu_sram(self._handle), self._sram_bytes)
 
     def rom(self) -> memoryview:
         """As `flash`."""
@@ -318,7 +326,7 @@ class Machine:
     def witness_shadow(self) -> memoryview:
         """Flags of each byte of SRAM, live until the next start or stop; empty without a witness."""
         pointer = self._core.emu_witness_shadow(self._handle)
-        return self._memory(pointer, SRAM_BYTES[self._chip]) if pointer else memoryview(b"")
+        return self._memory(pointer, self._sram_bytes) if pointer else memoryview(b"")
 
     def witness_writer(self, address: int) -> tuple[int, int] | None:
         """pc and cycle of the latest store to a byte in the latest window, None if there was none."""

@@ -34,9 +34,12 @@ class BoardEntry:
         return unique_id_of(self.name)
 
 
-_entries: dict[str, BoardEntry] = {
-    name: BoardEntry(name, CHIPS[chip]) for name, chip in DEFAULT_BOARDS.items()
-}
+def _default(name: str) -> BoardEntry:
+    chip, sram_bytes = DEFAULT_BOARDS[name]
+    return BoardEntry(name, chip, BoardOptions(sram_bytes=sram_bytes))
+
+
+_entries: dict[str, BoardEntry] = {name: _default(name) for name in DEFAULT_BOARDS}
 _boards: dict[str, EmulatedBoard] = {}
 _served: dict[str, RemoteBoard] = {}
 
@@ -57,7 +60,8 @@ def known() -> tuple[BoardEntry, ...]:
     entries = [e for n, e in _entries.items() if n not in _served or _served[n].is_reachable()]
     for name in runtime.names():
         if name not in _entries and (remote := served(name)) is not None:
-            entries.append(BoardEntry(name, CHIPS[remote.chip]))
+            options = BoardOptions(sram_bytes=remote.sram_bytes)
+            entries.append(BoardEntry(name, CHIPS[remote.chip], options))
     return tuple(entries)
 
 
@@ -74,7 +78,8 @@ def served(name: str) -> RemoteBoard | None:
         if found is None:
             return None
         if name in _entries:
-            require_chip(found, _entries[name].chip.name)
+            known_as = _entries[name]
+            require_chip(found, known_as.chip.name, known_as.options.sram_bytes)
         _served[name] = found
     return _served[name]
 
@@ -125,4 +130,4 @@ def remove(name: str) -> None:
         _served.pop(name).close()
     _entries.pop(name, None)
     if name in DEFAULT_BOARDS:
-        _entries[name] = BoardEntry(name, CHIPS[DEFAULT_BOARDS[name]])
+        _entries[name] = _default(name)

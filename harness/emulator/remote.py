@@ -23,7 +23,7 @@ from harness.errors import ConfigError, ProbeError
 
 ANSWER_SECONDS = 30.0  # for an answer that nothing of the board's time is waited for
 WATCHDOG = 60.0  # and for each second of the board's time that is
-U64 = (1 << 64) - 1
+U32, U64 = (1 << 32) - 1, (1 << 64) - 1
 
 
 class RemoteBoard:
@@ -57,6 +57,7 @@ class RemoteBoard:
             hello = self._exchange({"op": "hello", "version": channel.VERSION}, b"", ANSWER_SECONDS)
             self.pid = integer(hello.fields, "pid", 0, U64)
             self.chip = text(hello.fields, "chip")
+            self.sram_bytes = integer(hello.fields, "sram_bytes", 0, U32)
             self.flash = text(hello.fields, "flash", 5000)
             boot = text(hello.fields, "boot")
             self.faults = text(hello.fields, "faults", channel.OBJECT_MAX)
@@ -267,11 +268,17 @@ def _pairs(ranges: Iterable[Range]) -> list[list[int]]:
     return [[int(address), int(length)] for address, length in ranges]
 
 
-def require_chip(board: RemoteBoard, chip: str) -> None:
-    """Errors: ConfigError when another chip is served under this name."""
-    if board.chip != chip:
+def require_chip(board: RemoteBoard, chip: str, sram_bytes: int) -> None:
+    """sram_bytes: 0 for the chip's own. Errors: ConfigError when another chip is served under this
+    name, or one with another SRAM."""
+    here, there = _chip(chip, sram_bytes), _chip(board.chip, board.sram_bytes)
+    if here != there:
         raise ConfigError(
-            f"board {board.name} is an {chip} here, but an {board.chip} is served under this name",
+            f"board {board.name} is {here} here, but {there} is served under this name",
             evidence={"served by process": board.pid, "flash": board.flash},
             hint="correct boards.yaml, or serve this board under another name",
         )
+
+
+def _chip(name: str, sram_bytes: int) -> str:
+    return f"an {name}" + (f" with {sram_bytes} bytes of SRAM" if sram_bytes else "")

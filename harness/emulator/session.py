@@ -99,6 +99,7 @@ class Session:
                 "version": channel.VERSION,
                 "name": entry.name,
                 "chip": entry.chip.name,
+                "sram_bytes": entry.options.sram_bytes,
                 "pid": os.getpid(),
                 "boot": self._served.boot,
                 "flash": str(self._served.flash.path),

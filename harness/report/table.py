@@ -29,10 +29,12 @@ HEADERS = (
 
 
 def table(verdicts: Sequence[Verdict]) -> str:
-    """One row a verdict, layers and networks apart. A `*` at the cycles: interrupts were on and their
-    cycles are taken off."""
-    parts = dict.fromkeys(verdict.ratio_to for verdict in verdicts)
-    text = "\n\n".join(_part([v for v in verdicts if v.ratio_to == part], part) for part in parts)
+    """One row a verdict; layers and networks apart, and numbers of each kind: no column has two kinds.
+    A `*` at the cycles: interrupts were on and their cycles are taken off."""
+    parts: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        parts.setdefault((verdict.ratio_to, verdict.provenance.kind), []).append(verdict)
+    text = "\n\n".join(_part(rows, ratio_to) for (ratio_to, _), rows in parts.items())
     if any(verdict.cycles_by_model for verdict in verdicts):
         text += (
             "\na..b: cycles by the optimistic and the conservative model of a core without a table"
@@ -52,7 +54,7 @@ def table(verdicts: Sequence[Verdict]) -> str:
 
 
 def _part(verdicts: Sequence[Verdict], ratio_to: str) -> str:
-    headers = [f"to {ratio_to}" if header == _RATIO else header for header in HEADERS]
+    headers = [f"to {printable(ratio_to)}" if header == _RATIO else header for header in HEADERS]
     alignment = ("left",) * 4 + ("right",) * 6 + ("left", "right", "left")
     rows = [_row(verdict) for verdict in verdicts]
     return tabulate(rows, headers=headers, disable_numparse=True, colalign=alignment)

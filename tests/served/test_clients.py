@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 import serial
 
-from harness.boards import Board
+from harness.boards import Board, find_board, load_boards
 from harness.boards.probe import Probe
-from harness.build import RunnerImage
+from harness.build import RunnerImage, build_runner
 from harness.emulator import backend, registry, runtime
 from harness.emulator.remote import RemoteBoard
 from harness.emulator.servedboard import SEAT_SECONDS
@@ -267,6 +267,45 @@ def test_another_chip_under_the_name(serve: Serve) -> None:
     with pytest.raises(ConfigError, match="is served under this name"):
         backend.configure({"name": "pico2-emu", "chip": "rp2040"})
         registry.served("pico2-emu")
+
+
+def test_another_sram_under_the_name(serve: Serve, flash_file: Path) -> None:
+    """A chip that does not exist is another chip, for its clients too."""
+    name = "pico1-emu-xl"
+    registry.remove(name)
+    server = Server([name, "--flash", str(flash_file)])
+    try:
+        remote = registry.served(name)
+        assert remote is not None and (remote.chip, remote.sram_bytes) == ("rp2040", 520 * 1024)
+        assert backend.kind_of(name) == "hypothetical"
+        registry.remove(name)
+        with pytest.raises(ConfigError, match="an rp2040 with 532480 bytes of SRAM is served"):
+            backend.configure({"name": name, "chip": "rp2040"})
+            registry.served(name)
+    finally:
+        registry.remove(name)
+        assert server.stop() == 0
+    serve()
+    with pytest.raises(
+        ConfigError, match="with 307200 bytes of SRAM here, but an rp2040 is served"
+    ):
+        backend.configure({"name": ENTRY.name, "chip": "rp2040", "sram_bytes": 300 * 1024})
+        registry.served(ENTRY.name)
+
+
+def test_a_served_board_with_more_sram_runs(flash_file: Path) -> None:
+    name = "pico1-emu-xl"
+    entry, image = find_board(name, load_boards()), build_runner("rp2040", sram_bytes=520 * 1024)
+    registry.remove(name)
+    server = Server([name, "--flash", str(flash_file)])
+    try:
+        with Board(entry) as board:
+            assert board.start(image, small_pack()).pool_bytes == image.pool_bytes
+            assert board.kind == "hypothetical"
+            assert registry.served(name) is not None
+    finally:
+        registry.remove(name)
+        assert server.stop() == 0
 
 
 # ---- what is said of it ----

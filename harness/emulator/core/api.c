@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CODE_TAIL = 2 };
+enum { CODE_TAIL = 2, SRAM_STEP = 4096 };
 
 static const struct chip_kind {
     const char *name;
@@ -35,20 +35,29 @@ static const struct chip_kind *find_chip(const char *name)
     return NULL;
 }
 
-machine *emu_new(const char *chip, uint32_t flash_bytes)
+/* The chip's own for 0. More of it is memory that no such chip has. */
+static uint32_t sram_of(const struct chip_kind *kind, uint32_t wanted)
+{
+    if (wanted == 0 || wanted == kind->sram_bytes)
+        return kind->sram_bytes;
+    return wanted > kind->sram_bytes && wanted <= MAX_SRAM_BYTES && wanted % SRAM_STEP == 0 ? wanted
+                                                                                            : 0;
+}
+
+machine *emu_new(const char *chip, uint32_t flash_bytes, uint32_t sram_bytes)
 {
     const struct chip_kind *kind = find_chip(chip);
     machine *m;
 
     if (!kind || flash_bytes == 0 || flash_bytes > XIP_BYTES
-        || flash_bytes & (flash_bytes - 1))
+        || flash_bytes & (flash_bytes - 1) || sram_of(kind, sram_bytes) == 0)
         return NULL;
     m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
     m->architecture = kind->architecture;
     m->rom_bytes = kind->rom_bytes;
-    m->sram_bytes = kind->sram_bytes;
+    m->sram_bytes = sram_of(kind, sram_bytes);
     m->irqs = kind->irqs;
     m->coprocessors = kind->coprocessors;
     m->m33_timing = M33_CONSERVATIVE;

@@ -38,7 +38,9 @@ enum emu_counter {
     EMU_FLASH_ERASES       /* calls of the ROM's erase */
 };
 
-machine *emu_new(const char *chip, uint32_t flash_bytes);   /* "rp2040", "rp2350"; NULL if unknown. Flash 0xFF */
+/* chip: "rp2040", "rp2350". sram_bytes: 0 for the chip's own, or a multiple of 4 KB above that, up to the
+   RP2350's: a chip that does not exist. NULL for what is not to be had. Flash 0xFF. */
+machine *emu_new(const char *chip, uint32_t flash_bytes, uint32_t sram_bytes);
 void emu_free(machine *);
 void emu_power_on(machine *);      /* SRAM cleared, every register at its power-on value */
 void emu_reset(machine *);         /* system reset: SRAM and flash keep their bytes, debug registers theirs */

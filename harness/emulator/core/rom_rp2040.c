@@ -16,7 +16,7 @@ enum {                                          /* data sheet 2.8.3, bootrom con
     ROM_FUNCTION_TABLE = 0x14, ROM_DATA_TABLE = 0x16, ROM_LOOKUP = 0x18,
     FUNCTIONS_AT = 0x20, DATA_AT = 0xc0, FLOAT_TABLE_AT = 0x404, DOUBLE_TABLE_AT = 0x504
 };
-enum { BOOT2_BYTES = 256, BOOT2_CRC_BYTES = 252, BOOT2_AT = SRAM_BASE + SRAM_BYTES - BOOT2_BYTES };
+enum { BOOT2_BYTES = 256, BOOT2_CRC_BYTES = 252 };
 enum { BOOT_CYCLES = 38000, LOOKUP_CYCLES = 30 };
 
 /* ---- the image ---- */
@@ -58,9 +58,15 @@ static void put_tables(machine *m)
     }
 }
 
+/* The second stage runs in the last bytes of SRAM, below them is the ROM's stack. */
+static uint32_t boot2_at(const machine *m)
+{
+    return SRAM_BASE + m->sram_bytes - BOOT2_BYTES;
+}
+
 void rom_rp2040_build(machine *m)
 {
-    rom_put_base(m, BOOT2_AT, ROM_GENERATION, ROM_VERSION);
+    rom_put_base(m, boot2_at(m), ROM_GENERATION, ROM_VERSION);
     rom_put_halfword(m, ROM_FUNCTION_TABLE, FUNCTIONS_AT);
     rom_put_halfword(m, ROM_DATA_TABLE, DATA_AT);
     rom_put_halfword(m, ROM_LOOKUP, rom_stub(ROM_CALL_LOOKUP));
@@ -100,11 +106,11 @@ static void boot_flash(machine *m)
         return;
     }
     rom_flash_flush_cache(m);
-    memcpy(m->sram + SRAM_BYTES - BOOT2_BYTES, m->flash, BOOT2_BYTES);
-    code_changed(m, BOOT2_AT, BOOT2_BYTES);
+    memcpy(m->sram + (boot2_at(m) - SRAM_BASE), m->flash, BOOT2_BYTES);
+    code_changed(m, boot2_at(m), BOOT2_BYTES);
     snprintf(c->boot_state, sizeof c->boot_state, "boot2 entered");
-    m->r[0] = BOOT2_AT | 1;
-    m->r[1] = BOOT2_AT;
+    m->r[0] = boot2_at(m) | 1;
+    m->r[1] = boot2_at(m);
     rom_go_on_at(m, ENTER_BOOT2);
 }
 
