@@ -12,7 +12,7 @@ import pytest
 
 from harness.boards import load_boards
 from harness.errors import ConfigError
-from harness.network import layerset, load_set
+from harness.network import layerset, load_network, load_set
 from harness.strictyaml import MAX_BYTES, MAX_DEPTH, MAX_NODES
 
 _SECONDS = 20  # the largest documents take PyYAML 2 s
@@ -87,7 +87,7 @@ BYTES = {
 BOTH = {**{name: text.encode() for name, text in DOCUMENTS.items()}, **BYTES}
 
 
-@pytest.mark.parametrize("load", [load_boards, load_set])
+@pytest.mark.parametrize("load", [load_boards, load_set, load_network])
 @pytest.mark.parametrize("data", BOTH.values(), ids=BOTH)
 def test_hostile_documents(
     load: Callable[[Path], object], data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -184,7 +184,7 @@ def test_sets_that_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             assert "more than 25 layers" in _refused(load_set, path)
 
 
-@pytest.mark.parametrize("load", [load_boards, load_set])
+@pytest.mark.parametrize("load", [load_boards, load_set, load_network])
 def test_what_is_no_file(load: Callable[[Path], object], tmp_path: Path) -> None:
     """A pipe would never end, /dev/zero neither."""
     pipe, endless = tmp_path / "pipe.yaml", tmp_path / "endless.yaml"

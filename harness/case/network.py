@@ -4,14 +4,20 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.case.inputs import generate_input
-from harness.plan import NetworkPlan
-from harness.reference import Parameters, compute_network
+from harness.case.network_weights import draw_network_parameters
+from harness.case.quantised import quantised_parameters
+from harness.geometry import ElementwiseGeometry
+from harness.network import Model, Network, Node
+from harness.plan import NetworkPlan, Strategy, plan_network
+from harness.reference import Parameters, TableParameters, compute, compute_network
+from harness.schema.constants import OpKind
 
 Int8s = NDArray[np.int8]
 _SEEDS = 2**32
@@ -78,3 +84,53 @@ def _crc(tensors: tuple[Int8s, ...]) -> int:
 def make_network_case(plan: NetworkPlan, parameters: tuple[Parameters, ...]) -> NetworkCase:
     """Its id says network and strategy."""
     return NetworkCase(f"{plan.network.name}/{plan.strategy}", plan, parameters)
+
+
+def network_cases(
+    model: Network | Model, strategies: Sequence[Strategy]
+) -> tuple[NetworkCase, ...]:
+    """One for each strategy, all with the same weights: the model's own, or drawn ones. Errors:
+    ConfigError for an op without a kernel; all that planning can raise."""
+    network = model.network if isinstance(model, Model) else model
+    own = quantised_parameters(model) if isinstance(model, Model) else None
+    cases = []
+    for strategy in strategies:
+        plan = plan_network(network, strategy)
+        if own is None:
+            parameters = draw_network_parameters(plan.network)
+        else:
+            parameters = _with_tables(network, own, plan)
+        cases.append(make_network_case(plan, parameters))
+    return tuple(cases)
+
+
+def _with_tables(
+    network: Network, own: tuple[Parameters, ...], plan: NetworkPlan
+) -> tuple[Parameters, ...]:
+    """Of the plan's network, in which some ops became tables: those by the parameters of both steps."""
+    if plan.network == network:
+        return own
+    known = {
+        node.layer.id: (node, parameters)
+        for node, parameters in zip(network.nodes, own, strict=True)
+    }
+    made = []
+    for node in plan.network.nodes:
+        original, parameters = known[node.layer.id]
+        swish = original.layer.kind is OpKind.MUL and node.layer.kind is OpKind.TABLE
+        made.append(_swish(network, own, original) if swish else parameters)
+    return tuple(made)
+
+
+def _swish(network: Network, own: tuple[Parameters, ...], product: Node) -> TableParameters:
+    """What product(x, logistic(x)) makes of each of the 256 values, by the ops themselves."""
+    values = np.arange(-128, 128, dtype=np.int8).reshape(1, 256, 1)
+    one, two = ElementwiseGeometry(1, 256, 1), ElementwiseGeometry(1, 256, 1, 2)
+    producers = network.producers
+    operands = []
+    for tensor in product.inputs:
+        maker = producers[tensor]
+        gate = maker >= 0 and network.nodes[maker].inputs[0] in product.inputs
+        operands.append(compute(OpKind.TABLE, one, own[maker], values) if gate else values)
+    number = network.nodes.index(product)
+    return TableParameters(compute(OpKind.MUL, two, own[number], *operands).ravel())

@@ -17,6 +17,7 @@ from harness.case.records import (
 )
 from harness.errors import ConfigError
 from harness.geometry import Pad
+from harness.network import Node
 from harness.plan import NetworkPlan, Place, Step
 from harness.schema.constants import OPERANDS_MAX, SLICE_ALIGNMENT, Layout, StoredBy
 from harness.schema.records import OpRecord
@@ -45,7 +46,7 @@ def _add_step(case: NetworkCase, step: Step, made: CaseRecords) -> None:
     node = case.plan.network.nodes[number]
     if step.execution.layout is not Layout.DENSE:
         raise ConfigError(f"op {number} of {case.plan.network.name}: tensors are stored dense")
-    operands = list(node.inputs)
+    operands = [_seen_as(case, node, n, made) for n in range(len(node.inputs))]
     if step.onto is not None and step.moved_to is not None:
         operands[step.onto] = len(made.tensors)
         source = node.inputs[step.onto]
@@ -57,6 +58,18 @@ def _add_step(case: NetworkCase, step: Step, made: CaseRecords) -> None:
     made.ops.append(_with_constants(record, made))
     made.weights += constants.weights
     made.quants += constants.quants
+
+
+def _seen_as(case: NetworkCase, node: Node, operand: int, made: CaseRecords) -> int:
+    """The tensor of an operand; a record of its own where the op takes its scalars for another shape, as
+    fully connected ones do."""
+    tensor = node.inputs[operand]
+    wanted = node.layer.inputs[operand]
+    if case.plan.network.tensors[tensor] == wanted:
+        return tensor
+    place = Place(case.plan.offsets[tensor], wanted, Pad())
+    made.tensors.append(tensor_record(place, StoredBy.ROW, 0, 0))
+    return len(made.tensors) - 1
 
 
 def _with_constants(record: OpRecord, made: CaseRecords) -> OpRecord:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.case.quantised import require_table
 from harness.geometry import MeanGeometry
 from harness.network import Layer
 from harness.reference import (
@@ -24,6 +25,7 @@ from harness.reference import (
     quantize_multiplier,
     relu_table,
     softmax_parameters,
+    swish_table,
 )
 from harness.reference.operators import (
     ClampParameters,
@@ -143,6 +145,9 @@ def _table(layer: Layer, rng: np.random.Generator) -> TableParameters:
         return TableParameters(logistic_table(scale, zero_in))
     if layer.function == "hard_swish":
         return TableParameters(hard_swish_table(scale, zero_in, scale / 2, -100))
+    if layer.function == "swish":
+        return TableParameters(swish_table(scale, zero_in, scale / 2, -100))
+    require_table(layer.function)
     ceiling = 6.0 if layer.function == "relu6" else math.inf
     return TableParameters(relu_table(scale, zero_in, scale * 0.9, zero_out, ceiling))
 

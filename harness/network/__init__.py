@@ -3,6 +3,20 @@
 
 from harness.network.graph import Layer
 from harness.network.layerset import find_set, load_set
+from harness.network.load import load_network, model_files
+from harness.network.model import Facts, Model, Quantisation
 from harness.network.network import Network, Node, network_of
 
-__all__ = ["Layer", "Network", "Node", "find_set", "load_set", "network_of"]
+__all__ = [
+    "Facts",
+    "Layer",
+    "Model",
+    "Network",
+    "Node",
+    "Quantisation",
+    "find_set",
+    "load_network",
+    "load_set",
+    "model_files",
+    "network_of",
+]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.errors import ConfigError
 from harness.geometry import Shape
 from harness.network.graph import Layer
+from harness.schema.constants import OpKind
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,12 @@ class Network:
             raise ConfigError(f"{where} makes tensor {node.output} a second time")
         wanted = (*node.layer.inputs, node.layer.output)
         seen = tuple(self.tensors[tensor] for tensor in (*node.inputs, node.output))
-        if wanted != seen:
+        if node.layer.kind is OpKind.FULLY_CONNECTED and len(seen) == 2:
+            # reads its operand as a row of scalars: any shape of as many
+            right = (seen[0].size, seen[1]) == (wanted[0].size, wanted[1])
+        else:
+            right = wanted == seen
+        if not right:
             raise ConfigError(
                 f"{where}: its shapes are not its tensors'",
                 evidence={

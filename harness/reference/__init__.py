@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exact host reference: what must come out, and what a too small gap must corrupt."""
 
-from harness.reference.conv import ConvParameters, convolve, convolve_in_place
-from harness.reference.depthwise import depthwise
+from harness.reference.conv import (
+    ConvParameters,
+    convolution_sums,
+    convolve,
+    convolve_in_place,
+    finish,
+)
+from harness.reference.depthwise import depthwise, depthwise_sums
 from harness.reference.depthwise_in_place import depthwise_in_place
 from harness.reference.elementwise import (
     AddParameters,
@@ -32,7 +38,7 @@ from harness.reference.operators_in_place import (
     pool_in_place,
     softmax_in_place,
 )
-from harness.reference.pool import PoolParameters, average_pool, max_pool
+from harness.reference.pool import PoolParameters, average, average_pool, max_pool
 from harness.reference.requantize import quantize_multiplier, requantize
 from harness.reference.resample import upsample
 from harness.reference.softmax import SoftmaxParameters, softmax, softmax_parameters
@@ -43,6 +49,8 @@ from harness.reference.table import (
     hard_swish_table,
     logistic_table,
     relu_table,
+    requantize_table,
+    swish_table,
 )
 
 __all__ = [
@@ -60,6 +68,7 @@ __all__ = [
     "add",
     "add_parameters",
     "apply_table",
+    "average",
     "average_pool",
     "clamp",
     "compute",
@@ -67,12 +76,15 @@ __all__ = [
     "compute_network",
     "concat",
     "concat_in_place",
+    "convolution_sums",
     "convolve",
     "convolve_in_place",
     "copy_in_place",
     "depthwise",
     "depthwise_in_place",
+    "depthwise_sums",
     "elementwise_in_place",
+    "finish",
     "fully_connected",
     "hard_swish_table",
     "logistic_table",
@@ -87,11 +99,13 @@ __all__ = [
     "relu_range",
     "relu_table",
     "requantize",
+    "requantize_table",
     "softmax",
     "softmax_in_place",
     "softmax_parameters",
     "stored_input",
     "stored_output",
+    "swish_table",
     "unstored_output",
     "upsample",
 ]

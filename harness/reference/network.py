@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A whole network on the host, every tensor with memory of its own."""
+"""A whole network on the host: every tensor, exact."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.errors import ConfigError
 from harness.network import Network
 from harness.reference.operators import Parameters, compute
 
@@ -17,16 +18,26 @@ Int8s = NDArray[np.int8]
 def compute_network(
     network: Network, parameters: Sequence[Parameters], inputs: Sequence[Int8s]
 ) -> list[Int8s]:
-    """All tensors, int8 [h, w, c], by number; a tensor that nothing makes is empty.
-
-    inputs: int8 [h, w, c] of each input of the network. Exact, as `compute`.
-    """
-    tensors: list[Int8s] = [np.zeros((0, 0, 0), np.int8) for _ in network.tensors]
-    for tensor, values in zip(network.inputs, inputs, strict=True):
-        tensors[tensor] = values
-    for node, used in zip(network.nodes, parameters, strict=True):
-        layer, shape = node.layer, network.tensors[node.output]
-        operands = [tensors[tensor] for tensor in node.inputs]
-        made = compute(layer.kind, layer.geometry, used, *operands)
-        tensors[node.output] = made.reshape(shape.h, shape.w, shape.c)
+    """parameters: one for each node. inputs: int8 of each input of the network, in any shape of its
+    size. Answers int8 [h, w, c] of each tensor by its number. Errors: ConfigError when there are too
+    many or too few, or an input is of another size."""
+    if len(parameters) != len(network.nodes) or len(inputs) != len(network.inputs):
+        raise ConfigError(
+            f"{network.name}: {len(parameters)} parameters for {len(network.nodes)} ops, "
+            f"{len(inputs)} inputs for {len(network.inputs)}"
+        )
+    # a tensor that nothing makes is no tensor of an op; it stays empty
+    tensors: list[Int8s] = [np.zeros(0, np.int8) for _ in network.tensors]
+    for tensor, x in zip(network.inputs, inputs, strict=True):
+        shape = network.tensors[tensor]
+        if x.size != shape.size or x.dtype != np.int8:
+            raise ConfigError(
+                f"{network.name}: an input of {x.size} {x.dtype} where {shape} is due"
+            )
+        tensors[tensor] = x.reshape(shape.h, shape.w, shape.c)
+    for node, p in zip(network.nodes, parameters, strict=True):
+        layer = node.layer
+        tensors[node.output] = compute(
+            layer.kind, layer.geometry, p, *(tensors[tensor] for tensor in node.inputs)
+        )
     return tensors

@@ -34,7 +34,7 @@ def average_pool(g: ConvGeometry, p: PoolParameters, x: Int8s) -> Int8s:
     """x int8 [h_in, w_in, c_in] -> int8 [h_out, w_out, c_in]: sum / taps, halves away from zero.
 
     Errors: ConfigError when c_out is not c_in or a window has no tap on the image."""
-    return _clamped(p, _average(windows(g, x, padding=0).sum(axis=(3, 4)), _taps(g)))
+    return _clamped(p, average(windows(g, x, padding=0).sum(axis=(3, 4)), _taps(g)))
 
 
 def max_pool(g: ConvGeometry, p: PoolParameters, x: Int8s) -> Int8s:
@@ -53,12 +53,13 @@ def pool_of_windows(
     if kind is OpKind.MAX_POOL:
         return _clamped(p, np.where(on_image, values, -128).max(axis=1).astype(np.int64))
     total = np.where(on_image, values, 0).sum(axis=1, dtype=np.int64)
-    return _clamped(p, _average(total, real.sum(axis=1)[:, None]))
+    return _clamped(p, average(total, real.sum(axis=1)[:, None]))
 
 
-def _average(total: Int64s, count: Int64s) -> Int64s:
-    average: Int64s = np.sign(total) * ((np.abs(total) + count // 2) // count)
-    return average
+def average(total: Int64s, count: Int64s) -> Int64s:
+    """total / count, halves away from zero."""
+    quotient: Int64s = np.sign(total) * ((np.abs(total) + count // 2) // count)
+    return quotient
 
 
 def _taps(g: ConvGeometry) -> Int64s:

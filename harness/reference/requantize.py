@@ -58,9 +58,8 @@ def to_int32(values: Int64s) -> Int64s:
 def _double(accumulators: Int64s, multiplier: Int64s, shift: Int64s) -> Int64s:
     left = np.maximum(shift, 0)
     right = np.maximum(-shift, 0)
-    return _rounding_divide(
-        _doubling_high_multiply(to_int32(accumulators << left), multiplier), right
-    )
+    shifted = to_int32(accumulators << left) if np.any(left) else accumulators
+    return _rounding_divide(_doubling_high_multiply(shifted, multiplier), right)
 
 
 def _single(accumulators: Int64s, multiplier: Int64s, shift: Int64s) -> Int64s:
@@ -79,13 +78,15 @@ def _truncate(accumulators: Int64s, multiplier: Int64s, shift: Int64s) -> Int64s
 
 
 def _doubling_high_multiply(a: Int64s, b: Int64s) -> Int64s:
-    """gemmlowp's SaturatingRoundingDoublingHighMul: (2 a b + 2^31) / 2^32, ties away from zero on
-    the positive side only; the one overflow saturates."""
-    product = a * b
-    nudge = np.where(product >= 0, 1 << 30, 1 - (1 << 30))
-    total = product + nudge
-    truncated = np.where(total >= 0, total >> 31, -((-total) >> 31))
-    return np.where((a == _INT32_MIN) & (b == _INT32_MIN), _INT32_MAX, truncated)
+    """gemmlowp's SaturatingRoundingDoublingHighMul: (2 a b + nudge) / 2^32 towards zero, with a nudge of
+    2^31 for a product of 0 or more and 2 - 2^31 for a negative one. Both are (a b + 2^30) >> 31, which
+    rounds ties up; the one overflow saturates."""
+    result: Int64s = a * b
+    result = result + (1 << 30)
+    result >>= 31
+    if np.any(b == _INT32_MIN):
+        result = np.where((a == _INT32_MIN) & (b == _INT32_MIN), _INT32_MAX, result)
+    return result
 
 
 def _rounding_divide(x: Int64s, exponent: Int64s) -> Int64s:

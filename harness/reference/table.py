@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import ConfigError
-from harness.reference.elementwise import relu_range
+from harness.geometry import ElementwiseGeometry
+from harness.reference.elementwise import mul_parameters, multiply, relu_range
 from harness.reference.requantize import quantize_multiplier, requantize
 
 Int8s = NDArray[np.int8]
@@ -97,6 +98,27 @@ def relu_table(
     scaled = requantize(x, np.asarray(multiplier, np.int64), np.asarray(shift, np.int64))
     low, high = relu_range(out_scale, out_zero_point, ceiling)
     return np.clip(scaled + out_zero_point, low, high).astype(np.int8)
+
+
+def requantize_table(
+    in_scale: float, in_zero_point: int, out_scale: float, out_zero_point: int
+) -> Int8s:
+    """x on another scale: TFLite's QUANTIZE between two int8 tensors, the quotient in double."""
+    multiplier, shift = quantize_multiplier(float(in_scale) / float(out_scale))
+    x = np.array(_VALUES, np.int64) - in_zero_point
+    scaled = requantize(x, np.asarray(multiplier, np.int64), np.asarray(shift, np.int64))
+    return np.clip(scaled + out_zero_point, -128, 127).astype(np.int8)
+
+
+def swish_table(
+    in_scale: float, in_zero_point: int, out_scale: float, out_zero_point: int
+) -> Int8s:
+    """x / (1 + e^-x) as the two ops of a network compute it, LOGISTIC and then MUL by x: one table of
+    both, equal in every value."""
+    x = np.array(_VALUES, np.int8).reshape(1, 1, 256)
+    gate = logistic_table(in_scale, in_zero_point).reshape(1, 1, 256)
+    p = mul_parameters(in_scale, in_zero_point, 1 / 256, -128, out_scale, out_zero_point)
+    return multiply(ElementwiseGeometry(1, 1, 256, 2), p, x, gate).ravel()
 
 
 # ---- 16-bit fixed point ----
