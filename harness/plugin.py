@@ -16,6 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from harness.bench import Bench
     from harness.network import Layer
+    from harness.plan import Strategy
 
 DEFAULT_BOARD = "pico1-emu"
 _LAYER_SET = "layer_set"
@@ -37,7 +38,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--layers", metavar="SET|FILE", help="a layer set, or set#id,set#id of it (default first)"
     )
-    group.addoption("--strategy", metavar="LIST", help="of dual,rip (default both)")
+    group.addoption(
+        "--models",
+        metavar="LIST",
+        help="whole networks by name or file: .yaml, .tflite (default the eleven of layers/models)",
+    )
+    group.addoption(
+        "--strategy",
+        metavar="LIST",
+        help="layers: of dual,rip (default both); models: of dual,baseline,rip,extended (default the "
+        "last three)",
+    )
     group.addoption("--tap-order", metavar="LIST", help="of gather,direct (default both)")
     group.addoption("--layout", metavar="LIST", help="of dense,padded, or all (default dense)")
     group.addoption(
@@ -99,6 +110,12 @@ def pytest_configure(config: pytest.Config) -> None:
         "where -m names the set; tap_order: where --tap-order does not say",
     )
     config.addinivalue_line("markers", "paper84: layers of the paper's Table 6 that fit the board")
+    config.addinivalue_line("markers", "models: a whole network on a board")
+    config.addinivalue_line(
+        "markers",
+        "model_set(quick=(...)): give the test each model of --models, by default of layers/models, as "
+        "`model`; those that are not quick are slow",
+    )
     config.stash[_BENCHES] = {}
     config.stash[_FITTING] = []
     if config.getoption("--board"):
@@ -122,6 +139,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     config = metafunc.config
     boards = config.getoption("--board") or [DEFAULT_BOARD]
+    if "model" in metafunc.fixturenames:
+        _parametrize_models(metafunc, boards)
+        return
     marker = metafunc.definition.get_closest_marker(_LAYER_SET)
     if marker is None or not {"layer", "plan"} <= set(metafunc.fixturenames):
         metafunc.parametrize("ripbench_board", boards, indirect=True, scope="session")
@@ -195,6 +215,37 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
     return [f"ripbench: {line}" for line in config.stash[_FITTING]]
+
+
+def _parametrize_models(metafunc: pytest.Metafunc, boards: list[str]) -> None:
+    from harness.selection import choose_models
+
+    marker = metafunc.definition.get_closest_marker("model_set")
+    quick = marker.kwargs.get("quick", ()) if marker else ()
+    models = _checked(lambda: choose_models(metafunc.config.getoption("--models")))
+    metafunc.parametrize(
+        ("ripbench_board", "model"),
+        [
+            pytest.param(
+                board,
+                model,
+                id=f"{board}-{model.name}",
+                marks=[] if model.name in quick else [pytest.mark.slow],
+            )
+            for board in boards
+            for model in models
+        ],
+        indirect=["ripbench_board"],
+    )
+
+
+@pytest.fixture(scope="session")
+def strategies(pytestconfig: pytest.Config) -> tuple[Strategy, ...]:
+    """Those of a whole network that `--strategy` asks for."""
+    from harness.selection import choose_strategies
+
+    found: tuple[Strategy, ...] = _checked(lambda: choose_strategies(pytestconfig.option))
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -277,17 +328,18 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"stopped on {config.stash[_STOPPED]}")
     verdicts = [v for bench in config.stash[_BENCHES].values() for v in bench.verdicts]
     fitting = config.stash[_FITTING]
-    if not verdicts and not fitting:
+    unfit = [plan for bench in config.stash[_BENCHES].values() for plan in bench.unfit]
+    if not verdicts and not fitting and not unfit:
         return
+    from harness.report import identities, printable, table
+
     if _STOPPED not in config.stash:
         terminalreporter.section("ripbench")
     if verdicts:
-        from harness.report import identities, table
-
         terminalreporter.write_line(table(verdicts))
         terminalreporter.write_line("")
         terminalreporter.write_line(identities(verdicts))
-    for line in fitting:
+    for line in (*fitting, *(printable(str(plan)) for plan in unfit)):
         terminalreporter.write_line(line)
 
 

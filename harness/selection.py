@@ -18,7 +18,15 @@ from harness.errors import ConfigError
 from harness.geometry import Execution
 from harness.kernels import kernel_set, schedule_of
 from harness.measure.fit import fits
-from harness.network import Layer, find_set, load_set
+from harness.network import (
+    Layer,
+    Model,
+    Network,
+    find_set,
+    load_network,
+    load_set,
+    model_files,
+)
 from harness.plan import (
     LAYER_STRATEGIES,
     Mode,
@@ -34,6 +42,7 @@ from harness.plan import (
 from harness.schema.constants import Layout, OpKind, TapOrder, Traversal
 from harness.strictyaml import nearest
 
+NETWORK_STRATEGIES = (Strategy.BASELINE, Strategy.RIP, Strategy.EXTENDED)
 _MAX_SEED = 2**32 - 1
 _MAX_SEEDS = 100
 _MAX_REPEATS = 100
@@ -56,6 +65,16 @@ def choose_layers(words: str) -> list[Layer]:
             if chosen.setdefault(layer.id, layer) != layer:
                 raise ConfigError(f"two different layers are called {layer.id!r}")
     return list(chosen.values())
+
+
+def choose_models(words: str | None) -> list[Network | Model]:
+    """By name or file, joined by commas; without a word, all of layers/models. Errors: ConfigError."""
+    names = (
+        words.split(",")
+        if words
+        else [path.stem for path in model_files().values() if path.suffix == ".yaml"]
+    )
+    return [load_network(name) for name in names]
 
 
 @dataclass(frozen=True)
@@ -150,16 +169,24 @@ def _has_room(layer: Layer, name: str, image: RunnerImage) -> bool:
 def choose_plans(option: Any, tap_order: str | None = None) -> Wanted:
     """From the namespace of the command line; tap_order: where that says nothing of it. Errors:
     ConfigError names the nearest word."""
-    strategies = _words(
-        "--strategy", option.strategy, [strategy.value for strategy in LAYER_STRATEGIES]
-    )
+    strategies = _members_of_strategy(option) if option.strategy else LAYER_STRATEGIES
     return Wanted(
-        frozenset(Strategy(word) for word in strategies),
+        frozenset(strategies) & frozenset(LAYER_STRATEGIES),
         _members("--tap-order", option.tap_order or tap_order, TapOrder),
         _members("--layout", option.layout, Layout),
         _members("--traversal", option.traversal, Traversal),
         frozenset(_words("--input", option.input or _PLACED, [_PLACED, _COPY])),
     )
+
+
+def choose_strategies(option: Any) -> tuple[Strategy, ...]:
+    """Of whole networks, in a fixed order. Errors: ConfigError names the nearest word."""
+    return _members_of_strategy(option) if option.strategy else NETWORK_STRATEGIES
+
+
+def _members_of_strategy(option: Any) -> tuple[Strategy, ...]:
+    words = _words("--strategy", option.strategy, [strategy.value for strategy in Strategy])
+    return tuple(strategy for strategy in Strategy if strategy.value in words)
 
 
 def _members(option: str, words: str | None, enum: type[_Member]) -> frozenset[_Member] | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ripbench paper table2|table5|table6|fits|cost|ledger`."""
+"""`ripbench paper table2|table3|table5|table6|table7|section43|fig1|fits|cost|ledger`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tabulate import tabulate
 from harness.paper.compare import Comparison, Row
 
 JSON_VERSION = 1
-_TABLES = ("table2", "table5", "table6")
+_TABLES = ("table2", "table3", "table5", "table6", "table7", "section43", "fig1")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,8 +76,11 @@ def _comparison_text(found: Comparison) -> str:
     """Cells that differ read `ours (paper: theirs)`."""
 
     def cell(row: Row, column: str) -> str:
-        ours, stated = row.ours[column], row.stated[column]
-        return ours if ours == stated else f"{ours} (paper: {stated})"
+        ours = row.ours[column]
+        stated = row.stated.get(column, ours)
+        if ours == stated:
+            return ours
+        return f"{ours} (paper: {stated}{', wrongly' if column in row.corrected else ''})"
 
     columns = list(found.rows[0].ours)
     table = [[row.name, *(cell(row, column) for column in columns)] for row in found.rows]
@@ -90,7 +93,7 @@ def _comparison_text(found: Comparison) -> str:
         *(f"{row.name}: {cell(row, 'value')}" for row in found.facts),
         "",
     ]
-    count = sum(len(row.ours) for row in (*found.rows, *found.facts))
+    count = sum(len(row.stated) for row in (*found.rows, *found.facts))
     differences = found.differences
     if not differences:
         lines.append(f"all {count} cells equal the paper's")

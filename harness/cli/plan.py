@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ripbench plan mcunet-in3 --board pico1 --explain`: does it fit, where does all of it lie, and why."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from tabulate import tabulate
+
+from harness.cli.plan_fits import Fit, budget_of, chips_of, fit_of
+from harness.errors import ConfigError
+from harness.network import Model, load_network
+from harness.plan import NetworkPlan, Strategy, occupancies, plan_network
+from harness.report import printable
+from harness.schema.constants import Traversal
+
+JSON_VERSION = 1
+BOARDS = ("pico1", "pico2")
+EMITTED = ("c-header",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="a name of layers/models or layers/keras, .yaml, .json, .tflite",
+    )
+    parser.add_argument(
+        "--strategy",
+        default=Strategy.RIP.value,
+        choices=[strategy.value for strategy in Strategy],
+        help="where tensors may share memory (default rip)",
+    )
+    parser.add_argument(
+        "--board",
+        action="append",
+        metavar="NAME",
+        help="pico1, pico2 or a board of boards.yaml; may be given several times (default both)",
+    )
+    parser.add_argument("--boards", metavar="FILE", type=Path, help="boards of your own")
+    parser.add_argument(
+        "--shift-cost",
+        type=float,
+        default=1e-4,
+        metavar="C",
+        help="bytes of peak that a byte moved is worth; inf forbids shifts (default the paper's 1e-4)",
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="what sets the peak, what would help"
+    )
+    parser.add_argument("--figure", metavar="FILE.svg", type=Path, help="the arena over the ops")
+    parser.add_argument("--emit", choices=EMITTED, help="print the plan for firmware of your own")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exit status 0 when the model fits every board asked for, else 1; 2 for what is no model."""
+    try:
+        chips = chips_of(options.board or BOARDS, options.boards)
+        model = load_network(options.model)
+        if not options.shift_cost >= 0:
+            raise ConfigError(
+                f"--shift-cost {options.shift_cost}", hint="0 or more; inf forbids shifts"
+            )
+    except ConfigError as error:
+        print(f"ConfigError: {error}", file=sys.stderr)
+        return 2
+    network = model.network if isinstance(model, Model) else model
+    plan = plan_network(network, Strategy(options.strategy), shift_cost=options.shift_cost)
+    fits = [fit_of(plan, board, budget_of(chip, plan)) for board, chip in chips.items()]
+    if options.emit is not None:
+        from harness.cli.plan_header import c_header
+
+        print(c_header(plan), end="")
+    elif options.json:
+        print(json.dumps(as_json(plan, fits)))
+    else:
+        print(as_text(plan, fits))
+        if options.explain:
+            from harness.cli.plan_explain import explain
+
+            print(f"\n{explain(network, plan, chips)}")
+    if options.figure is not None:
+        from harness.cli.plan_figure import figure
+
+        options.figure.write_text(
+            figure(network, plan, next(iter(chips.items()))), encoding="utf-8"
+        )
+    return 0 if all(fit.fits for fit in fits) else 1
+
+
+def as_text(plan: NetworkPlan, fits: list[Fit]) -> str:
+    headers = ("op", "kind", "output", "bytes", "at", "onto", "gap", "in use")
+    align = ("right", "left", "left", "right", "right", "left", "right", "right")
+    rows = [_row(plan, number) for number in range(len(plan.steps))]
+    proof = "the least possible" if plan.proof else f"not proven: at least {plan.lower_bound:,}"
+    words = {"bound": " (equal to the lower bound)", "milp": " (by mixed-integer programming)"}
+    lines = [
+        tabulate(rows, headers=headers, disable_numparse=True, colalign=align),
+        "",
+        f"{printable(plan.name)} under {plan.label}: arena {plan.peak:,} bytes, {proof}"
+        f"{words.get(plan.proof or '', '')}; scratch {plan.scratch_bytes:,}",
+        *(str(fit) for fit in fits),
+    ]
+    return "\n".join(lines)
+
+
+def _row(plan: NetworkPlan, number: int) -> tuple[str, ...]:
+    step, occupancy = plan.steps[number], occupancies(plan)[number]
+    node = plan.network.nodes[step.ops[-1]]
+    onto = "-"
+    if step.onto is not None:
+        way = step.execution.traversal
+        turned = "" if way in (Traversal.ROW, Traversal.CHANNEL) else f", {way.name.lower()}"
+        moved = "" if step.moved_to is None else f", shifted to {step.moved_to}"
+        onto = f"tensor {node.inputs[step.onto]}{turned}{moved}"
+    return (
+        str(step.ops[-1]),
+        (node.layer.function or node.layer.kind.name).lower(),
+        f"{node.output}: {node.layer.output}",
+        f"{node.layer.n_out:,}",
+        f"{plan.offsets[node.output]:,}",
+        onto,
+        "-" if step.onto is None else f"{step.gap:,}",
+        f"{occupancy.top:,}",
+    )
+
+
+def as_json(plan: NetworkPlan, fits: list[Fit]) -> dict[str, object]:
+    network = plan.network
+    return {
+        "version": JSON_VERSION,
+        "model": plan.name,
+        "strategy": plan.label,
+        "label": "computed",
+        "peak": plan.peak,
+        "proof": plan.proof,
+        "lower_bound": plan.lower_bound,
+        "alignment": plan.alignment,
+        "scratch": plan.scratch_bytes,
+        "tensors": [
+            {"id": tensor, "offset": plan.offsets[tensor], "size": shape.size}
+            for tensor, shape in enumerate(network.tensors)
+        ],
+        "ops": [
+            {
+                "id": step.ops[-1],
+                "kind": network.nodes[step.ops[-1]].layer.kind.name.lower(),
+                "inputs": list(network.nodes[step.ops[-1]].inputs),
+                "output": network.nodes[step.ops[-1]].output,
+                "in_place": None
+                if step.onto is None
+                else network.nodes[step.ops[-1]].inputs[step.onto],
+                "traversal": step.execution.traversal.name.lower(),
+                "tap_order": step.execution.tap_order.name.lower(),
+                "gap": step.gap,
+                "moved": step.moved_to,
+            }
+            for step in plan.steps
+        ],
+        "fits": {fit.board: fit.as_json() for fit in fits},
+    }

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What sets the peak of a plan, and what would make it fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tabulate import tabulate
+
+from harness.cli.plan_fits import fits_by_chip
+from harness.kernels import PLAIN
+from harness.network import Network
+from harness.plan import NetworkPlan, Strategy, busiest, occupancies, plan_network
+from harness.report import printable
+
+
+def explain(network: Network, plan: NetworkPlan, chips: Mapping[str, str]) -> str:
+    """network: before a strategy rewrote it. chips: by board."""
+    return "\n\n".join(
+        [
+            _peak(plan),
+            _tensors(plan),
+            _runners_up(plan),
+            _scratch(plan),
+            _others(network, plan, chips),
+        ]
+    )
+
+
+def _name(plan: NetworkPlan, step: int) -> str:
+    op = plan.steps[step].ops[-1]
+    layer = plan.network.nodes[op].layer
+    return f"op {op} ({(layer.function or layer.kind.name).lower()} {layer.geometry})"
+
+
+def _peak(plan: NetworkPlan) -> str:
+    top = busiest(plan)
+    same = [found.step for found in occupancies(plan) if found.top == top.top]
+    others = f", as at {len(same) - 1} others" if len(same) > 1 else ""
+    return (
+        f"The peak of {plan.peak:,} bytes is at {_name(plan, top.step)}{others}: {top.used:,} bytes are "
+        f"in use there, and nothing below {plan.lower_bound:,} is possible in this order of ops under "
+        f"{plan.label}."
+    )
+
+
+def _tensors(plan: NetworkPlan) -> str:
+    """Who lies where at the peak, lowest first."""
+    top = busiest(plan)
+    op = plan.steps[top.step].ops[-1]
+    node = plan.network.nodes[op]
+    last = plan.network.last_readers
+    rows = []
+    for extent in sorted(top.extents, key=lambda extent: extent.offset):
+        if extent.tensor == node.output:
+            role = "output of this op"
+        elif extent.tensor in node.inputs:
+            role = "read by this op" + ("" if last[extent.tensor] == op else ", and later")
+        else:
+            role = "kept for later"
+        if last[extent.tensor] > op:
+            role += (
+                ": an output of the network"
+                if last[extent.tensor] == len(plan.network.nodes)
+                else f": op {last[extent.tensor]} reads it last"
+            )
+        shape = plan.network.tensors[extent.tensor]
+        rows.append((extent.tensor, str(shape), f"{extent.offset:,}", f"{extent.end:,}", role))
+    return tabulate(
+        rows, headers=("tensor", "shape", "from", "to", "why"), disable_numparse=True,
+        colalign=("right", "left", "right", "right", "left"),
+    )  # fmt: skip
+
+
+def _runners_up(plan: NetworkPlan) -> str:
+    """The next lower ones: what the peak would be without the busiest step."""
+    below = sorted(
+        (found for found in occupancies(plan) if found.top < plan.peak),
+        key=lambda found: -found.top,
+    )[:3]
+    if not below:
+        return "Every op takes the whole arena."
+    listed = "; ".join(f"{_name(plan, found.step)} {found.top:,}" for found in below)
+    return f"Next below it: {listed}."
+
+
+def _scratch(plan: NetworkPlan) -> str:
+    needs = [
+        (PLAIN.scratch_bytes(layer.kind, layer.geometry, step.execution), number)
+        for number, step in enumerate(plan.steps)
+        for layer in (plan.network.nodes[step.ops[-1]].layer,)
+    ]
+    most, step = max(needs)
+    if most == 0:
+        return "No op needs scratch."
+    return f"Scratch, outside the arena: {most:,} bytes, by {_name(plan, step)}."
+
+
+def _others(network: Network, plan: NetworkPlan, chips: Mapping[str, str]) -> str:
+    """The same model under every strategy."""
+    rows = []
+    for strategy in Strategy:
+        other = plan if strategy is plan.strategy else plan_network(network, strategy)
+        cells = [strategy.value, f"{other.peak:,}", other.proof or "none"]
+        for fit in fits_by_chip(other, chips):
+            cells.append(f"fits, {fit.spare:,} spare" if fit.fits else f"{-fit.spare:,} missing")
+        rows.append(cells)
+    table = tabulate(
+        rows,
+        headers=("strategy", "arena", "proof", *(printable(board) for board in chips)),
+        disable_numparse=True,
+        colalign=("left", "right", "left", *("left" for _ in chips)),
+    )
+    return f"{table}\n\n{_advice(plan, chips)}"
+
+
+def _advice(plan: NetworkPlan, chips: Mapping[str, str]) -> str:
+    lines = []
+    for fit in fits_by_chip(plan, chips):
+        if fit.fits:
+            continue
+        if fit.spare >= 0:
+            lines.append(
+                f"{fit.board}: the constants do not fit the flash; fewer weights would help."
+            )
+            continue
+        over = [found for found in occupancies(plan) if found.top > plan.peak + fit.spare]
+        named = ", ".join(_name(plan, found.step) for found in over[:3])
+        more = f" and {len(over) - 3} more" if len(over) > 3 else ""
+        lines.append(
+            f"{fit.board}: {-fit.spare:,} bytes are missing. Ops that would have to shrink: {named}"
+            f"{more}. What helps: a strategy above that fits, a smaller input, fewer channels there."
+        )
+    return "\n".join(lines) or "It fits every board that was asked for."
