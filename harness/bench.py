@@ -229,7 +229,8 @@ class Bench:
         """Measured once, as a layer is."""
         key = _key(cases)
         if key not in self._networks:
-            image = self._image(kernels_of(cases))
+            kernels = frozenset[int]().union(*(case.plan.kernels for case in cases))
+            image = self._image(kernels)
             try:
                 self._networks[key] = self._recovering(
                     key,
@@ -324,18 +325,6 @@ class Bench:
 
 def _key(cases: Sequence[NetworkCase]) -> tuple[str, ...]:
     return tuple(case.id for case in cases)
-
-
-def kernels_of(cases: Sequence[NetworkCase]) -> frozenset[int]:
-    """What a runner needs to run all of them."""
-    return frozenset().union(
-        *(
-            kernel_set(layer.kind, step.execution, layer.rounding)
-            for case in cases
-            for step in case.plan.steps
-            for layer in (case.plan.network.nodes[op].layer for op in step.ops)
-        )
-    )
 
 
 def demand(verdict: Verdict) -> None:

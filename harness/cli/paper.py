@@ -93,10 +93,13 @@ def _comparison_text(found: Comparison) -> str:
         *(f"{row.name}: {cell(row, 'value')}" for row in found.facts),
         "",
     ]
-    count = sum(len(row.stated) for row in (*found.rows, *found.facts))
     differences = found.differences
-    if not differences:
-        lines.append(f"all {count} cells equal the paper's")
-    else:
+    count = sum(len(row.stated) for row in (*found.rows, *found.facts))
+    if differences:
         lines += [f"{len(differences)} of {count} cells differ:", *differences]
+    else:
+        wrong = found.corrected
+        lines.append(f"all {count - wrong} cells equal the paper's")
+        if wrong:
+            lines.append(f"{wrong} more are wrong in the paper (docs/errata.md)")
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from harness.cli.plan_fits import Fit, budget_of, chips_of, fit_of
+from harness.cli.plan_fits import Fit, fit_of, targets_of
 from harness.errors import ConfigError
 from harness.network import Model, load_network
 from harness.plan import NetworkPlan, Strategy, occupancies, plan_network
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Exit status 0 when the model fits every board asked for, else 1; 2 for what is no model."""
     try:
-        chips = chips_of(options.board or BOARDS, options.boards)
+        targets = targets_of(options.board or BOARDS, options.boards)
         model = load_network(options.model)
         if not options.shift_cost >= 0:
             raise ConfigError(
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         return 2
     network = model.network if isinstance(model, Model) else model
     plan = plan_network(network, Strategy(options.strategy), shift_cost=options.shift_cost)
-    fits = [fit_of(plan, board, budget_of(chip, plan)) for board, chip in chips.items()]
+    fits = [fit_of(plan, target) for target in targets]
     if options.emit is not None:
         from harness.cli.plan_header import c_header
 
@@ -82,13 +82,11 @@ def run(options: argparse.Namespace) -> int:
         if options.explain:
             from harness.cli.plan_explain import explain
 
-            print(f"\n{explain(network, plan, chips)}")
+            print(f"\n{explain(network, plan, targets)}")
     if options.figure is not None:
         from harness.cli.plan_figure import figure
 
-        options.figure.write_text(
-            figure(network, plan, next(iter(chips.items()))), encoding="utf-8"
-        )
+        options.figure.write_text(figure(network, plan, targets[0]), encoding="utf-8")
     return 0 if all(fit.fits for fit in fits) else 1
 
 

@@ -3,26 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from tabulate import tabulate
 
-from harness.cli.plan_fits import fits_by_chip
+from harness.cli.plan_fits import Target, fit_of
 from harness.kernels import PLAIN
 from harness.network import Network
 from harness.plan import NetworkPlan, Strategy, busiest, occupancies, plan_network
 from harness.report import printable
 
 
-def explain(network: Network, plan: NetworkPlan, chips: Mapping[str, str]) -> str:
-    """network: before a strategy rewrote it. chips: by board."""
+def explain(network: Network, plan: NetworkPlan, targets: Sequence[Target]) -> str:
+    """network: before a strategy rewrote it."""
     return "\n\n".join(
         [
             _peak(plan),
             _tensors(plan),
             _runners_up(plan),
             _scratch(plan),
-            _others(network, plan, chips),
+            _others(network, plan, targets),
         ]
     )
 
@@ -96,27 +96,27 @@ def _scratch(plan: NetworkPlan) -> str:
     return f"Scratch, outside the arena: {most:,} bytes, by {_name(plan, step)}."
 
 
-def _others(network: Network, plan: NetworkPlan, chips: Mapping[str, str]) -> str:
+def _others(network: Network, plan: NetworkPlan, targets: Sequence[Target]) -> str:
     """The same model under every strategy."""
     rows = []
     for strategy in Strategy:
         other = plan if strategy is plan.strategy else plan_network(network, strategy)
         cells = [strategy.value, f"{other.peak:,}", other.proof or "none"]
-        for fit in fits_by_chip(other, chips):
+        for fit in (fit_of(other, target) for target in targets):
             cells.append(f"fits, {fit.spare:,} spare" if fit.fits else f"{-fit.spare:,} missing")
         rows.append(cells)
     table = tabulate(
         rows,
-        headers=("strategy", "arena", "proof", *(printable(board) for board in chips)),
+        headers=("strategy", "arena", "proof", *(printable(target.board) for target in targets)),
         disable_numparse=True,
-        colalign=("left", "right", "left", *("left" for _ in chips)),
+        colalign=("left", "right", "left", *("left" for _ in targets)),
     )
-    return f"{table}\n\n{_advice(plan, chips)}"
+    return f"{table}\n\n{_advice(plan, targets)}"
 
 
-def _advice(plan: NetworkPlan, chips: Mapping[str, str]) -> str:
+def _advice(plan: NetworkPlan, targets: Sequence[Target]) -> str:
     lines = []
-    for fit in fits_by_chip(plan, chips):
+    for fit in (fit_of(plan, target) for target in targets):
         if fit.fits:
             continue
         if fit.spare >= 0:

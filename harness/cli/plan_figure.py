@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from harness.cli.plan_fits import Fit, budget_of, fit_of
+from harness.cli.plan_fits import Fit, Target, fit_of
 from harness.network import Network
 from harness.plan import NetworkPlan, Strategy, occupancies, plan_network
 from harness.report import printable
@@ -18,16 +18,16 @@ _FILLS = {"dual": "#9db8d2", "baseline": "#e3b778", "rip": "#7fb08a", "extended"
 _SHOWN = (Strategy.DUAL, Strategy.BASELINE, Strategy.RIP)
 
 
-def figure(network: Network, plan: NetworkPlan, board: tuple[str, str]) -> str:
-    """board: its name and chip. One panel each for dual, baseline and rip (and the plan's own strategy
+def figure(network: Network, plan: NetworkPlan, target: Target) -> str:
+    """One panel each for dual, baseline and rip (and the plan's own strategy
     if that is another): tensors as boxes from their producer to their last reader, above them the band
     of what is not arena, and the line where the board's SRAM ends."""
     strategies = [*_SHOWN, *([plan.strategy] if plan.strategy not in _SHOWN else [])]
     plans = [plan if s is plan.strategy else plan_network(network, s) for s in strategies]
-    fits = [fit_of(p, board[0], budget_of(board[1], p)) for p in plans]
+    fits = [fit_of(p, target) for p in plans]
     height = _TOP + len(plans) * (_PANEL + 60) + 10
     most = max(max(_in_all(fit), fit.sram_bytes) for fit in fits) * 1.05
-    title = f"{printable(plan.name)} on {board[0]}: bytes of SRAM over the ops (computed)"
+    title = f"{printable(plan.name)} on {printable(target.board)}: bytes of SRAM over the ops (computed)"
     parts = [*_text(_LEFT, 26, title, size=16)]
     for number, (made, fit) in enumerate(zip(plans, fits, strict=True)):
         parts += _panel(made, fit, _TOP + number * (_PANEL + 60), most)

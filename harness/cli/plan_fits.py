@@ -3,22 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness.boards import find_board, load_boards
-from harness.build.linkmap import LinkMap, link_map
+from harness.boards.config import FLASH_BYTES
+from harness.build import linkmap
 from harness.case.sizes import constant_bytes
 from harness.measure.fit import bytes_needed
 from harness.plan import NetworkPlan
 
-CHIPS = {"pico1": "rp2040", "pico2": "rp2350"}  # also where no such board is in boards.yaml
+_CHIPS = {"pico1": "rp2040", "pico2": "rp2350"}  # also where no such board is in boards.yaml
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a plan is to fit. sram_bytes: of a chip that does not exist, None for one that does."""
+
+    board: str
+    chip: str
+    sram_bytes: int | None = None
 
 
 @dataclass(frozen=True)
 class Fit:
-    """needed: arena, scratch and guards, of the pool: the SRAM that the runner's own data, code and
+    """needed: arena, scratch and guards, of the pool: the SRAM that the runner's own code, data and
     stacks leave. flash_needed: the runner and the network's constants."""
 
     board: str
@@ -37,54 +47,56 @@ class Fit:
         return self.pool_bytes - self.needed
 
     @property
+    def flash_spare(self) -> int:
+        return self.flash_bytes - self.flash_needed
+
+    @property
     def fits(self) -> bool:
-        return self.spare >= 0 and self.flash_needed <= self.flash_bytes
+        return self.spare >= 0 and self.flash_spare >= 0
 
     def as_json(self) -> dict[str, object]:
-        return {**asdict(self), "spare": self.spare, "fits": self.fits}
+        more = {"spare": self.spare, "flash_spare": self.flash_spare, "fits": self.fits}
+        return {**asdict(self), **more}
 
     def __str__(self) -> str:
-        verdict = (
-            f"fits, {self.spare:,} bytes spare"
-            if self.spare >= 0
-            else (f"does not fit, {-self.spare:,} bytes missing")
-        )
-        words = (
-            f"{self.board}: {verdict}: needs {self.needed:,} with guards of {self.pool_bytes:,} bytes "
-            f"({self.sram_bytes:,} SRAM, {self.static_bytes:,} code and data, {self.stack_bytes:,} "
+        verdict = f"fits, {self.spare:,} bytes spare"
+        if self.spare < 0:
+            verdict = f"does not fit, {-self.spare:,} bytes missing"
+        elif self.flash_spare < 0:
+            verdict = f"does not fit its flash, {-self.flash_spare:,} bytes missing"
+        return (
+            f"{self.board}: {verdict}; needs {self.needed:,} with guards, has {self.pool_bytes:,} of "
+            f"{self.sram_bytes:,} SRAM ({self.static_bytes:,} code and data, {self.stack_bytes:,} "
             f"stacks); flash {self.flash_needed:,} of {self.flash_bytes:,}"
         )
-        missing = self.flash_needed - self.flash_bytes
-        return words if missing <= 0 else f"{words}: {missing:,} bytes missing"
 
 
-def chips_of(boards: Sequence[str], file: Path | None) -> dict[str, str]:
+def targets_of(boards: Sequence[str], file: Path | None) -> list[Target]:
     """The chip of each board. Errors: ConfigError for a board that nobody knows."""
     known = load_boards(file)
-    return {
-        name: CHIPS[name] if name in CHIPS and name not in known else find_board(name, known).chip
-        for name in boards
-    }
+    found = []
+    for name in boards:
+        if name in _CHIPS and name not in known:
+            found.append(Target(name, _CHIPS[name]))
+        else:
+            entry = find_board(name, known)
+            found.append(Target(name, entry.chip, entry.sram_bytes))
+    return found
 
 
-def budget_of(chip: str, plan: NetworkPlan) -> LinkMap:
-    """What a runner with the kernels of the plan leaves of the chip."""
-    return link_map(chip, plan.kernels)
-
-
-def fit_of(plan: NetworkPlan, board: str, budget: LinkMap) -> Fit:
+def fit_of(plan: NetworkPlan, target: Target) -> Fit:
+    """With a runner that has the kernels of the plan and no others."""
+    chip, kernels = target.chip, plan.kernels
+    static, stack = linkmap.static_bytes(chip, kernels), linkmap.stack_bytes(chip)
+    pool = linkmap.pool_bytes(chip, kernels, target.sram_bytes)
     return Fit(
-        board=board,
-        chip=budget.chip,
-        sram_bytes=budget.sram_bytes,
-        static_bytes=budget.static_bytes,
-        stack_bytes=budget.stack_bytes,
-        pool_bytes=budget.pool_bytes,
+        board=target.board,
+        chip=chip,
+        sram_bytes=static + stack + pool,
+        static_bytes=static,
+        stack_bytes=stack,
+        pool_bytes=pool,
         needed=bytes_needed(plan),
-        flash_bytes=budget.flash_bytes,
-        flash_needed=budget.image_bytes + constant_bytes(plan.network),
+        flash_bytes=FLASH_BYTES[chip],
+        flash_needed=linkmap.image_bytes(chip, kernels) + constant_bytes(plan.network),
     )
-
-
-def fits_by_chip(plan: NetworkPlan, chips: Mapping[str, str]) -> list[Fit]:
-    return [fit_of(plan, board, budget_of(chip, plan)) for board, chip in chips.items()]

@@ -44,6 +44,15 @@ class Comparison:
             for column in row.differences
         ]
 
+    @property
+    def corrected(self) -> int:
+        """Cells where we differ because the paper is wrong."""
+        return sum(
+            column in row.corrected and cell != row.ours[column]
+            for row in (*self.rows, *self.facts)
+            for column, cell in row.stated.items()
+        )
+
 
 def cells(**values: object) -> dict[str, str]:
     """Cells as text; a float must be formatted before it comes here."""

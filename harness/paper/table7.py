@@ -108,7 +108,7 @@ def _facts() -> list[Row]:
     facts: list[tuple[str, object, object]] = [
         ("tensors, least and most", f"{min(tensors)} to {max(tensors)}", "22 to 1006"),
         ("peaks cut, per cent", f"{_percent(min(cuts))} to {_percent(max(cuts))}", "20.0 to 49.8"),
-        ("mean cut, per cent", _percent(sum(cuts) / len(cuts)), "32.6"),
+        ("mean cut, per cent", _percent(sum(cuts, Fraction(0)) / len(cuts)), "32.6"),
         ("graphs with a shift", len(shifted), 4),
         ("shifts of each", max(shifts(plan_of(g, Strategy.RIP)) for g in shifted), 1),
         ("W* of VGG-16, bytes", plan_of("VGG16", Strategy.RIP).peak, 3_225_664),

@@ -19,6 +19,7 @@ from harness.plan.layer import (
 )
 from harness.plan.milp import Limits
 from harness.plan.network import NetworkPlan, Step
+from harness.plan.occupancy import Extent, Occupancy, busiest, occupancies
 from harness.plan.planner import SHIFT_COST, Placer, plan_network
 from harness.plan.rewrite import with_tables
 from harness.plan.solve import Budget
@@ -27,19 +28,23 @@ __all__ = [
     "LAYER_STRATEGIES",
     "SHIFT_COST",
     "Budget",
+    "Extent",
     "Limits",
     "Mode",
     "NetworkPlan",
+    "Occupancy",
     "Place",
     "Placer",
     "Plan",
     "Step",
     "Strategy",
+    "busiest",
     "check_plan",
     "find_mode",
     "in_place",
     "mode_name",
     "modes",
+    "occupancies",
     "plan_at_distance",
     "plan_layer",
     "plan_network",

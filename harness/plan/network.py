@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.geometry import Execution
+from harness.kernels import kernel_set
 from harness.network import Network
 from harness.plan.layer import Strategy
 
@@ -49,6 +50,15 @@ class NetworkPlan:
     @property
     def label(self) -> str:
         return str(self.strategy)
+
+    @property
+    def kernels(self) -> frozenset[int]:
+        """What a runner needs to run it (harness.kernels.kernel_set)."""
+        found: set[int] = set()
+        for step in self.steps:
+            for layer in (self.network.nodes[op].layer for op in step.ops):
+                found |= kernel_set(layer.kind, step.execution, layer.rounding)
+        return frozenset(found)
 
     @property
     def arena_bytes(self) -> int:

@@ -14,6 +14,7 @@ from harness.plan.bound import lower_bound
 from harness.plan.check import check_plan
 from harness.plan.edges import Edge, edges_of, usual_execution
 from harness.plan.firstfit import first_fit
+from harness.plan.greedy import in_schedule_order
 from harness.plan.layer import Strategy
 from harness.plan.network import NetworkPlan, Step
 from harness.plan.problem import Problem, problem_of
@@ -24,8 +25,9 @@ SHIFT_COST = 1e-4  # the paper's C: bytes of peak that a byte moved is worth
 
 
 class Placer(StrEnum):
-    """optimal: bound, search and program. first_fit: the largest first, nothing shared; of the baseline
-    TinyEngine's own, where a depthwise convolution shares its input's place."""
+    """optimal: bound, search and program. first_fit: without looking back; of dual the largest first, of
+    the baseline TinyEngine's own, where a depthwise convolution shares its input's place, of the others
+    in the order of ops, where what may be shared is shared when that is the lowest place."""
 
     OPTIMAL = "optimal"
     FIRST_FIT = "first_fit"
@@ -73,8 +75,12 @@ def plan_network(
 
 
 def _first_fit(problem: Problem, strategy: Strategy) -> Solution:
-    baseline = strategy is Strategy.BASELINE
-    offsets = tinyengine_first_fit(problem) if baseline else first_fit(problem)
+    if strategy is Strategy.DUAL:
+        offsets = first_fit(problem)
+    elif strategy is Strategy.BASELINE:
+        offsets = tinyengine_first_fit(problem)
+    else:
+        offsets = in_schedule_order(problem)
     peak, least = problem.end(offsets), lower_bound(problem)
     return Solution(offsets, peak, least, "bound" if peak == least else None, peak)
 
