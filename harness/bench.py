@@ -26,6 +26,7 @@ from harness.errors import (
 from harness.judge import judge, judge_network
 from harness.kernels import kernel_set
 from harness.measure import NetworkRuns, PlanRuns, measure_layer, measure_network
+from harness.measure.fit import fits
 from harness.network import Layer
 from harness.plan import Mode, Strategy, find_mode
 from harness.results import Failure, Measurement, Verdict
@@ -139,24 +140,40 @@ class Bench:
 
     def judge_network(self, cases: Sequence[NetworkCase]) -> list[Verdict]:
         """Verdicts of one network, one for each of `cases` that fits the board; those that do not are in
-        `unfit`. All of them are measured together, in turn. Errors: as `run`, but for what fits."""
+        `unfit`. They are measured together, in turn and by one build, unless one of them only fits
+        beside fewer kernels than all of them need. Errors: as `run`, but for what fits."""
+        found = []
+        for group in self._groups(cases):
+            found += self._judge_together(group)
+        return found
+
+    def run_network(self, cases: Sequence[NetworkCase]) -> NetworkRuns:
+        """Cycles, waters and CRCs of one network, measured once; by one build. Errors: as `run`."""
+        return self._measure_network(cases)
+
+    def _groups(self, cases: Sequence[NetworkCase]) -> list[list[NetworkCase]]:
+        """All of them, or by the kernels that they need."""
+        together = self._image(_kernels(cases))
+        if all(
+            fits(c.plan, together) or not fits(c.plan, self._image(_kernels([c]))) for c in cases
+        ):
+            return [list(cases)]
+        groups: dict[frozenset[int], list[NetworkCase]] = {}
+        for case in cases:
+            groups.setdefault(_kernels([case]), []).append(case)
+        return list(groups.values())
+
+    def _judge_together(self, cases: Sequence[NetworkCase]) -> list[Verdict]:
+        name = cases[0].plan.name
         try:
             runs = self._measure_network(cases)
         except HarnessError as error:
             plans = ",".join(str(case.plan.strategy) for case in cases)
-            self._keep_failure(cases[0].plan.name, plans, _key(cases), error)
+            self._keep_failure(name, plans, _key(cases), error)
             raise
-        needed = runs.missing
-        self.unfit += [
-            Unfit(
-                self.entry.name,
-                cases[0].plan.name,
-                str(strategy),
-                needed[strategy],
-                runs.pool_bytes,
-            )
-            for strategy in needed
-        ]
+        for strategy, needed in runs.missing.items():
+            missing = Unfit(self.entry.name, name, str(strategy), needed, runs.pool_bytes)
+            self.unfit.append(missing)
         verdicts = [judge_network(runs, strategy) for strategy in runs.measured]
         found = [verdict for verdict in verdicts if verdict is not None]
         for verdict in found:
@@ -229,8 +246,7 @@ class Bench:
         """Measured once, as a layer is."""
         key = _key(cases)
         if key not in self._networks:
-            kernels = frozenset[int]().union(*(case.plan.kernels for case in cases))
-            image = self._image(kernels)
+            image = self._image(_kernels(cases))
             try:
                 self._networks[key] = self._recovering(
                     key,
@@ -321,6 +337,11 @@ class Bench:
                 self.entry.chip, kernels=kernels, sram_bytes=self.entry.sram_bytes
             )
         return self._images[kernels]
+
+
+def _kernels(cases: Sequence[NetworkCase]) -> frozenset[int]:
+    """What a runner needs to run all of them."""
+    return frozenset[int]().union(*(case.plan.kernels for case in cases))
 
 
 def _key(cases: Sequence[NetworkCase]) -> tuple[str, ...]:

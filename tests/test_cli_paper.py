@@ -41,4 +41,4 @@ def test_ledger(capsys: pytest.CaptureFixture[str]) -> None:
     assert "not-yet-measured" in capsys.readouterr().out
     assert main(["paper", "ledger", "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)["entries"]
-    assert {entry["state"] for entry in entries} == {state.value for state in State}
+    assert {entry["state"] for entry in entries} <= {state.value for state in State}

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--board",
         action="append",
         metavar="NAME",
-        help="pico1, pico2 or a board of boards.yaml; may be given several times (default both)",
+        help="pico1, pico2 or a board of boards.yaml, which it must fit; may be given several times",
     )
     parser.add_argument("--boards", metavar="FILE", type=Path, help="boards of your own")
     parser.add_argument(
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Exit status 0 when the model fits every board asked for, else 1; 2 for what is no model."""
+    """Exit status 1 when the model does not fit a board that --board names; 2 for what is no model."""
     try:
         targets = targets_of(options.board or BOARDS, options.boards)
         model = load_network(options.model)
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         from harness.cli.plan_figure import figure
 
         options.figure.write_text(figure(network, plan, targets[0]), encoding="utf-8")
-    return 0 if all(fit.fits for fit in fits) else 1
+    return 0 if options.board is None or all(fit.fits for fit in fits) else 1
 
 
 def as_text(plan: NetworkPlan, fits: list[Fit]) -> str:

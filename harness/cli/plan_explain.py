@@ -10,7 +10,7 @@ from tabulate import tabulate
 from harness.cli.plan_fits import Target, fit_of
 from harness.kernels import PLAIN
 from harness.network import Network
-from harness.plan import NetworkPlan, Strategy, busiest, occupancies, plan_network
+from harness.plan import NetworkPlan, Strategy, needs_by_op, occupancies, plan_network
 from harness.report import printable
 
 
@@ -27,27 +27,33 @@ def explain(network: Network, plan: NetworkPlan, targets: Sequence[Target]) -> s
     )
 
 
-def _name(plan: NetworkPlan, step: int) -> str:
-    op = plan.steps[step].ops[-1]
+def _name(plan: NetworkPlan, op: int) -> str:
     layer = plan.network.nodes[op].layer
     return f"op {op} ({(layer.function or layer.kind.name).lower()} {layer.geometry})"
 
 
+def _binding(plan: NetworkPlan) -> int:
+    """The op that needs the most."""
+    needs = needs_by_op(plan)
+    return needs.index(max(needs))
+
+
 def _peak(plan: NetworkPlan) -> str:
-    top = busiest(plan)
-    same = [found.step for found in occupancies(plan) if found.top == top.top]
-    others = f", as at {len(same) - 1} others" if len(same) > 1 else ""
+    needs, op = needs_by_op(plan), _binding(plan)
+    same = needs.count(needs[op]) - 1
+    others = f" (as {same} others)" if same else ""
+    over = plan.peak - needs[op]
+    words = "which is the peak" if over == 0 else f"the peak is {over:,} above that"
     return (
-        f"The peak of {plan.peak:,} bytes is at {_name(plan, top.step)}{others}: {top.used:,} bytes are "
-        f"in use there, and nothing below {plan.lower_bound:,} is possible in this order of ops under "
-        f"{plan.label}."
+        f"{_name(plan, op)} needs the most{others}: {needs[op]:,} bytes under {plan.label} in any "
+        f"placement, {words}. While it runs:"
     )
 
 
 def _tensors(plan: NetworkPlan) -> str:
-    """Who lies where at the peak, lowest first."""
-    top = busiest(plan)
-    op = plan.steps[top.step].ops[-1]
+    """Who lies where then, lowest first."""
+    op = _binding(plan)
+    top = occupancies(plan)[op]
     node = plan.network.nodes[op]
     last = plan.network.last_readers
     rows = []
@@ -73,14 +79,14 @@ def _tensors(plan: NetworkPlan) -> str:
 
 
 def _runners_up(plan: NetworkPlan) -> str:
-    """The next lower ones: what the peak would be without the busiest step."""
+    """The next lower ones: what the peak could be without those that bind."""
+    needs = needs_by_op(plan)
     below = sorted(
-        (found for found in occupancies(plan) if found.top < plan.peak),
-        key=lambda found: -found.top,
+        (op for op, need in enumerate(needs) if need < max(needs)), key=lambda op: -needs[op]
     )[:3]
     if not below:
-        return "Every op takes the whole arena."
-    listed = "; ".join(f"{_name(plan, found.step)} {found.top:,}" for found in below)
+        return "Every op needs as much."
+    listed = "; ".join(f"{_name(plan, op)} {needs[op]:,}" for op in below)
     return f"Next below it: {listed}."
 
 
@@ -124,8 +130,9 @@ def _advice(plan: NetworkPlan, targets: Sequence[Target]) -> str:
                 f"{fit.board}: the constants do not fit the flash; fewer weights would help."
             )
             continue
-        over = [found for found in occupancies(plan) if found.top > plan.peak + fit.spare]
-        named = ", ".join(_name(plan, found.step) for found in over[:3])
+        room = plan.peak + fit.spare
+        over = [op for op, need in enumerate(needs_by_op(plan)) if need > room]
+        named = ", ".join(_name(plan, op) for op in over[:3])
         more = f" and {len(over) - 3} more" if len(over) > 3 else ""
         lines.append(
             f"{fit.board}: {-fit.spare:,} bytes are missing. Ops that would have to shrink: {named}"

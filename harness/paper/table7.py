@@ -110,6 +110,7 @@ def _facts() -> list[Row]:
         ("peaks cut, per cent", f"{_percent(min(cuts))} to {_percent(max(cuts))}", "20.0 to 49.8"),
         ("mean cut, per cent", _percent(sum(cuts, Fraction(0)) / len(cuts)), "32.6"),
         ("graphs with a shift", len(shifted), 4),
+        ("graphs whose ratio is a fraction of small numbers", len(graphs) - len(shifted), 29),
         ("shifts of each", max(shifts(plan_of(g, Strategy.RIP)) for g in shifted), 1),
         ("W* of VGG-16, bytes", plan_of("VGG16", Strategy.RIP).peak, 3_225_664),
         ("W* of Inception-v3, bytes", plan_of("InceptionV3", Strategy.RIP).peak, 1_387_680),

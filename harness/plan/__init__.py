@@ -20,7 +20,7 @@ from harness.plan.layer import (
 from harness.plan.milp import Limits
 from harness.plan.network import NetworkPlan, Step
 from harness.plan.occupancy import Extent, Occupancy, busiest, occupancies
-from harness.plan.planner import SHIFT_COST, Placer, plan_network
+from harness.plan.planner import SHIFT_COST, Placer, needs_by_op, plan_network
 from harness.plan.rewrite import with_tables
 from harness.plan.solve import Budget
 
@@ -44,6 +44,7 @@ __all__ = [
     "in_place",
     "mode_name",
     "modes",
+    "needs_by_op",
     "occupancies",
     "plan_at_distance",
     "plan_layer",

@@ -10,7 +10,7 @@ from harness.errors import ConfigError
 from harness.kernels import PLAIN, KernelTraits
 from harness.network import Network
 from harness.plan.baseline import tinyengine_first_fit
-from harness.plan.bound import lower_bound
+from harness.plan.bound import bounds_by_op, lower_bound
 from harness.plan.check import check_plan
 from harness.plan.edges import Edge, edges_of, usual_execution
 from harness.plan.firstfit import first_fit
@@ -72,6 +72,13 @@ def plan_network(
     plan = _plan(network, strategy, kernel, problem, solution, spatial_depthwise)
     check_plan(plan)
     return plan
+
+
+def needs_by_op(plan: NetworkPlan, kernel: KernelTraits = PLAIN) -> list[int]:
+    """Bytes that each op of a plan needs at least, wherever everything lies: its operands, its output
+    and what waits for later ops, the pair that may share taken once. The largest is the lower bound."""
+    edges = edges_of(plan.network, plan.strategy, kernel, plan.alignment)
+    return bounds_by_op(problem_of(plan.network, edges, plan.alignment))[1:]
 
 
 def _first_fit(problem: Problem, strategy: Strategy) -> Solution:
