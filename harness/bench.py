@@ -24,7 +24,8 @@ from harness.errors import (
     QuarantineError,
 )
 from harness.judge import judge, judge_network
-from harness.kernels import kernel_set
+from harness.kernels import KernelTraits, Selection
+from harness.kernels.cost import USUAL
 from harness.measure import NetworkRuns, PlanRuns, measure_layer, measure_network
 from harness.network import Layer
 from harness.plan import Mode, Strategy, find_mode
@@ -37,7 +38,8 @@ class BenchOptions:
     are appended. nonce: for replays, else random. reflash: write flash even if its header is right.
     witness: have the board's witness look on, where its backend has one. wait: seconds to wait for a
     board that others use. recovery: climb the ladder when the way to the board fails. quarantine: leave
-    a board alone that no step brought back."""
+    a board alone that no step brought back. kernels: the set that runs layers, or a folder of one's
+    own."""
 
     seeds: Sequence[int] = (1, 2, 3)
     repeats: int = 2
@@ -48,6 +50,7 @@ class BenchOptions:
     wait: float = 0.0
     recovery: bool = True
     quarantine: bool = True
+    kernels: str = "plain"
 
 
 @dataclass(frozen=True)
@@ -91,10 +94,14 @@ class Bench:
         self._doing = ""
         self._board: Board | None = None
         self._quarantine: Quarantine | None = None
-        self._images: dict[frozenset[int], RunnerImage] = {}
+        self._images: dict[Selection, RunnerImage] = {}
         self._known: dict[tuple[str, Mode], PlanRuns | HarnessError] = {}
         self._networks: dict[tuple[str, ...], NetworkRuns | HarnessError] = {}
         self.unfit: list[Unfit] = []
+        miss = USUAL.miss_cycles if entry.xip_miss_cycles is None else entry.xip_miss_cycles
+        self.kernels = KernelTraits(
+            self.options.kernels, entry.chip, replace(USUAL, miss_cycles=miss)
+        )
 
     def close(self) -> None:
         board, self._board = self._board, None
@@ -186,13 +193,15 @@ class Bench:
         return known
 
     def _measure_now(self, layer: Layer, mode: Mode) -> PlanRuns:
-        image = self._image(kernel_set(layer.kind, mode.execution, layer.rounding))
+        choice = self.kernels.choose(layer.kind, layer.geometry, mode.execution, layer.rounding)
+        image = self._image(self.kernels.select([choice]))
         return self._recovering(
             lambda board: measure_layer(
                 board,
                 image,
                 layer,
                 mode=mode,
+                kernel=self.kernels,
                 seeds=self.options.seeds,
                 repeats=self.options.repeats,
                 reflash=self.options.reflash,
@@ -282,7 +291,7 @@ class Bench:
         self.stage = stage
         self._on_stage(stage)
 
-    def _image(self, kernels: frozenset[int]) -> RunnerImage:
+    def _image(self, kernels: Selection) -> RunnerImage:
         """The runner with these kernels: what others would take of the SRAM is the arena's."""
         if kernels not in self._images:
             self._begin("build")
@@ -290,16 +299,12 @@ class Bench:
         return self._images[kernels]
 
 
-def kernels_of(cases: Sequence[NetworkCase]) -> frozenset[int]:
-    """What a runner needs to run all of them."""
-    return frozenset().union(
-        *(
-            kernel_set(layer.kind, step.execution, layer.rounding)
-            for case in cases
-            for step in case.plan.steps
-            for layer in (case.plan.network.nodes[op].layer for op in step.ops)
-        )
-    )
+def kernels_of(cases: Sequence[NetworkCase]) -> Selection:
+    """What a runner needs to run all of them. Errors: ConfigError for cases of different sets."""
+    first, *others = (case.plan.kernel.select(case.plan.choices) for case in cases)
+    for other in others:
+        first |= other
+    return first
 
 
 def demand(verdict: Verdict) -> None:

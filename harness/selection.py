@@ -119,6 +119,7 @@ def bench_options(option: Any) -> BenchOptions:
         wait=0.0 if option.wait is None else duration(option.wait),
         recovery=not option.no_recovery,
         quarantine=not option.no_quarantine,
+        kernels=option.kernels,
     )
 
 

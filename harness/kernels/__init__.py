@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the bench must know of a kernel before it runs: how it steps through an op."""
 
+from harness.kernels.declared import Kernel
+from harness.kernels.kernelset import KernelSet, Selection, find_kernels
+from harness.kernels.table import table_source, table_sources
 from harness.kernels.traits import (
     PLAIN,
+    Choice,
     KernelTraits,
     closed_form,
     executions,
@@ -13,10 +17,17 @@ from harness.kernels.traits import (
 
 __all__ = [
     "PLAIN",
+    "Choice",
+    "Kernel",
+    "KernelSet",
     "KernelTraits",
+    "Selection",
     "closed_form",
     "executions",
+    "find_kernels",
     "kernel_set",
     "operands_to_share",
     "schedule_of",
+    "table_source",
+    "table_sources",
 ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.geometry import Execution
+from harness.kernels import PLAIN, Choice, KernelTraits
 from harness.network import Network
 from harness.plan.layer import Strategy
 
@@ -29,7 +30,8 @@ class NetworkPlan:
     """offsets: of each tensor, in bytes from the arena's base (before a step moves it). peak: one past
     the highest byte that any tensor takes, copies made by a shift included. lower_bound: no placement of
     this strategy, in this order of ops, has a lower peak. proof: why `peak` is the least: `bound` (it
-    equals the lower bound), `milp`, or None where it may not be. alignment: V, of every offset."""
+    equals the lower bound), `milp`, or None where it may not be. alignment: V, of every offset. kernel:
+    the set whose kernels run the steps."""
 
     network: Network
     strategy: Strategy
@@ -40,6 +42,7 @@ class NetworkPlan:
     proof: str | None
     scratch_bytes: int
     alignment: int = 4
+    kernel: KernelTraits = PLAIN
 
     @property
     def name(self) -> str:
@@ -52,3 +55,18 @@ class NetworkPlan:
     @property
     def arena_bytes(self) -> int:
         return self.peak
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Of each op that runs: before it the memmove, where there is one."""
+        found = []
+        for step in self.steps:
+            nodes = [self.network.nodes[op] for op in step.ops]
+            if step.onto is not None and step.moved_to is not None:
+                moved = nodes[0].inputs[step.onto]
+                found.append(self.kernel.mover(self.network.tensors[moved]))
+            found += [
+                self.kernel.choose(layer.kind, layer.geometry, step.execution, layer.rounding)
+                for layer in (node.layer for node in nodes)
+            ]
+        return tuple(found)
