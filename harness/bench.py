@@ -24,7 +24,8 @@ from harness.errors import (
     QuarantineError,
 )
 from harness.judge import judge, judge_network
-from harness.kernels import kernel_set
+from harness.kernels import KernelTraits, Selection
+from harness.kernels.cost import USUAL
 from harness.measure import NetworkRuns, PlanRuns, measure_layer, measure_network
 from harness.measure.fit import fits
 from harness.network import Layer
@@ -38,7 +39,8 @@ class BenchOptions:
     are appended. nonce: for replays, else random. reflash: write flash even if its header is right.
     witness: have the board's witness look on, where its backend has one. wait: seconds to wait for a
     board that others use. recovery: climb the ladder when the way to the board fails. quarantine: leave
-    a board alone that no step brought back."""
+    a board alone that no step brought back. kernels: the set that runs layers, or a folder of one's
+    own."""
 
     seeds: Sequence[int] = (1, 2, 3)
     repeats: int = 2
@@ -49,6 +51,7 @@ class BenchOptions:
     wait: float = 0.0
     recovery: bool = True
     quarantine: bool = True
+    kernels: str = "plain"
 
 
 @dataclass(frozen=True)
@@ -92,11 +95,15 @@ class Bench:
         self._doing = ""
         self._board: Board | None = None
         self._quarantine: Quarantine | None = None
-        self._images: dict[frozenset[int], RunnerImage] = {}
+        self._images: dict[Selection, RunnerImage] = {}
         self._known: dict[tuple[str, Mode], PlanRuns | HarnessError] = {}
         self._networks: dict[tuple[str, ...], NetworkRuns | HarnessError] = {}
         self.unfit: list[Unfit] = []
         self._attempts: dict[object, int] = {}
+        miss = USUAL.miss_cycles if entry.xip_miss_cycles is None else entry.xip_miss_cycles
+        self.kernels = KernelTraits(
+            self.options.kernels, entry.chip, replace(USUAL, miss_cycles=miss)
+        )
 
     def close(self) -> None:
         board, self._board = self._board, None
@@ -158,7 +165,7 @@ class Bench:
             fits(c.plan, together) or not fits(c.plan, self._image(_kernels([c]))) for c in cases
         ):
             return [list(cases)]
-        groups: dict[frozenset[int], list[NetworkCase]] = {}
+        groups: dict[Selection, list[NetworkCase]] = {}
         for case in cases:
             groups.setdefault(_kernels([case]), []).append(case)
         return list(groups.values())
@@ -227,7 +234,8 @@ class Bench:
         return known
 
     def _measure_now(self, layer: Layer, mode: Mode) -> PlanRuns:
-        image = self._image(kernel_set(layer.kind, mode.execution, layer.rounding))
+        choice = self.kernels.choose(layer.kind, layer.geometry, mode.execution, layer.rounding)
+        image = self._image(self.kernels.select([choice]))
         return self._recovering(
             (layer.id, mode),
             lambda board: measure_layer(
@@ -235,6 +243,7 @@ class Bench:
                 image,
                 layer,
                 mode=mode,
+                kernel=self.kernels,
                 seeds=self.options.seeds,
                 repeats=self.options.repeats,
                 reflash=self.options.reflash,
@@ -329,7 +338,7 @@ class Bench:
         self.stage = stage
         self._on_stage(stage)
 
-    def _image(self, kernels: frozenset[int]) -> RunnerImage:
+    def _image(self, kernels: Selection) -> RunnerImage:
         """The runner with these kernels: what others would take of the SRAM is the arena's."""
         if kernels not in self._images:
             self._begin("build")
@@ -339,9 +348,12 @@ class Bench:
         return self._images[kernels]
 
 
-def _kernels(cases: Sequence[NetworkCase]) -> frozenset[int]:
-    """What a runner needs to run all of them."""
-    return frozenset[int]().union(*(case.plan.kernels for case in cases))
+def _kernels(cases: Sequence[NetworkCase]) -> Selection:
+    """What a runner needs to run all of them. Errors: ConfigError for cases of different sets."""
+    first, *others = (case.plan.kernels for case in cases)
+    for other in others:
+        first |= other
+    return first
 
 
 def _key(cases: Sequence[NetworkCase]) -> tuple[str, ...]:

@@ -61,6 +61,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="LIST",
         help="of placed,copy: at its gap, or shifted there by memmove (default placed)",
     )
+    group.addoption(
+        "--kernels",
+        default="plain",
+        metavar="SET|DIR",
+        help="which kernels run the layers: a set, or a folder with kernels.yaml and sources of your "
+        "own, which are compiled and run (default plain)",
+    )
     group.addoption("--seeds", type=int, default=3, metavar="N", help="inputs a proof (default 3)")
     group.addoption(
         "--seed", type=int, default=1, metavar="S", help="the first of them (default 1)"
@@ -120,6 +127,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_FITTING] = []
     if config.getoption("--board"):
         _checked(lambda: _check_attached(config))
+    if config.getoption("--kernels") != "plain":
+        _checked(lambda: _check_kernels(config.getoption("--kernels")))
     if config.getoption("--wait"):
         _checked(lambda: _check_wait(config.getoption("--wait")))
 
@@ -380,6 +389,13 @@ def _check_attached(config: pytest.Config) -> None:
     boards = load_boards(_boards_file(config))
     for name in config.getoption("--board"):
         require_attached(find_board(name, boards))
+
+
+def _check_kernels(name: str) -> None:
+    """A mistake in a declaration is a usage error, too."""
+    from harness.kernels import find_kernels
+
+    find_kernels(name)
 
 
 def _check_wait(words: str) -> None:

@@ -115,8 +115,9 @@ class WrongOp:
 class Sample:
     """One run of one case. cycles: clk_sys, empty bracket and counted interrupts taken off. Waters,
     and outside_first, in bytes from the arena's base. repeat 0 starts with a cold XIP cache. witness:
-    None where there is none. op_cycles: of each op, which add up to cycles. wrong: of the last
-    repeat, where its output was read back because of its CRC."""
+    None where there is none. op_cycles: of each op, which add up to cycles. op_kernels: the numbers of
+    the kernels that ran them. wrong: of the last repeat, where its output was read back because of its
+    CRC."""
 
     seed: int
     paint: int
@@ -138,6 +139,7 @@ class Sample:
     stack_peak: int
     witness: Witnessed | None = None
     op_cycles: tuple[int, ...] = ()
+    op_kernels: tuple[int, ...] = ()
     wrong: WrongOutput | None = None
 
     @property
@@ -159,6 +161,7 @@ class Measurement:
     arena_bytes: what the case was given, the workspace W rounded up to the alignment. by_model: cycles
     under each timing model of a board whose core has no published timing, else empty; `samples` are
     under the last of them. shifted: the first op is the memmove that brings the operand to its gap.
+    kernels: asked for, of each op its number and its name.
     """
 
     provenance: Provenance
@@ -171,6 +174,7 @@ class Measurement:
     samples: tuple[Sample, ...]
     by_model: tuple[tuple[str, int], ...] = ()
     shifted: bool = False
+    kernels: tuple[tuple[int, str], ...] = ()
 
     @property
     def cold_cycles(self) -> int:
@@ -206,28 +210,31 @@ class Measurement:
 @dataclass(frozen=True)
 class DebtRun:
     """One run in a large arena with the input at `distance` above the output. right: below the debt
-    it is False. CRCs: as the device found, as the clean output has, as the host predicts in place.
-    sample: the run itself."""
+    it is False. CRCs: as the device found, as the clean output has, as the host predicts in place, None
+    where it cannot. sample: the run itself."""
 
     distance: int
     seed: int
     right: bool
     output_crc: int
     clean_crc: int
-    predicted_crc: int
+    predicted_crc: int | None
     sample: Sample | None = None
 
 
 @dataclass(frozen=True)
 class DebtProof:
     """debt: in scalars, None where no write can meet a live scalar. replaced: seeds whose predicted
-    corruption equals the clean output. collision: the simulator's first one below the debt."""
+    corruption, or where there is no prediction its output, equals the clean output. collision: the
+    simulator's first one below the debt. ordered: does the host know the kernel's order in every detail,
+    and so predict what comes out below the debt?"""
 
     debt: int | None
     simulated_debt: int | None
     runs: tuple[DebtRun, ...]
     replaced: int
     collision: Collision | None
+    ordered: bool = True
 
 
 @dataclass(frozen=True)
@@ -250,7 +257,8 @@ class Verdict:
     cycles to those of dual, None where dual does not fit. shift_cycles: of cycles, those of the memmove
     to the gap. debt: the proof in a word, empty for dual. ratio_to: the plan that `ratio` is to.
     witness: how many runs the witness saw, empty where there is none. attempts: how often the layer was
-    measured; all numbers are of the last time. recovered: the failures before, in words."""
+    measured; all numbers are of the last time. recovered: the failures before, in words. kernel: which
+    one ran it, of a network each with the number of its ops."""
 
     provenance: Provenance
     layer: str
@@ -278,3 +286,4 @@ class Verdict:
     attempts: int = 1
     recovered: tuple[str, ...] = ()
     ratio_to: str = "dual"
+    kernel: str = ""

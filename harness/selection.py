@@ -16,7 +16,7 @@ from harness.boards.lock import duration
 from harness.build import RunnerImage, build_runner
 from harness.errors import ConfigError
 from harness.geometry import Execution
-from harness.kernels import kernel_set, schedule_of
+from harness.kernels import Selection, kernel_set, schedule_of
 from harness.measure.fit import fits
 from harness.network import (
     Layer,
@@ -131,7 +131,7 @@ def what_fits(
     build: Callable[..., RunnerImage] = build_runner,
 ) -> Fitting:
     """The bench's own question, asked before anything is flashed. Errors: BuildError."""
-    images: dict[frozenset[int], RunnerImage] = {}
+    images: dict[Selection, RunnerImage] = {}
     chosen = []
     asked: Counter[str] = Counter()
     for layer in layers:
@@ -213,6 +213,7 @@ def bench_options(option: Any) -> BenchOptions:
         wait=0.0 if option.wait is None else duration(option.wait),
         recovery=not option.no_recovery,
         quarantine=not option.no_quarantine,
+        kernels=option.kernels,
     )
 
 

@@ -36,9 +36,26 @@ class Node:
         mark = self._node.start_mark
         return f"{self.path}:{mark.line + 1}:{mark.column + 1}"
 
+    @property
+    def kind(self) -> str:
+        """`scalar`, `sequence` or `mapping`."""
+        if isinstance(self._node, yaml.ScalarNode):
+            return "scalar"
+        return "sequence" if isinstance(self._node, yaml.SequenceNode) else "mapping"
+
     def fail(self, message: str, hint: str = "") -> ConfigError:
         """The error to raise for this value."""
         return ConfigError(f"{self.where}: {message}", hint=hint)
+
+    def fail_at(self, offset: int, message: str, hint: str = "") -> ConfigError:
+        """The error for a place in this text, counted from its first character; for a text over several
+        lines, or with escapes, for the text as a whole."""
+        mark, end = self._node.start_mark, self._node.end_mark
+        style = getattr(self._node, "style", None)
+        quotes = 1 if style in ("'", '"') else 0
+        plain = mark.line == end.line and end.column - mark.column == len(self.text()) + 2 * quotes
+        column = mark.column + 1 + (quotes + offset if plain else 0)
+        return ConfigError(f"{self.path}:{mark.line + 1}:{column}: {message}", hint=hint)
 
     def mapping(
         self, known: Collection[str] | None = None, needed: Collection[str] = ()
@@ -91,6 +108,9 @@ class Node:
         if len(items) != length:
             raise self.fail(f"{length} numbers are expected here, got {len(items)}")
         return [item.integer(least, most) for item in items]
+
+    def boolean(self) -> bool:
+        return self.choice(("true", "false")) == "true"
 
     def choice(self, allowed: Collection[str]) -> str:
         value = self.text()

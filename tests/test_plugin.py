@@ -62,7 +62,7 @@ def test_ids_table_junit_and_history(tmp_path: Path) -> None:
     assert "test_layer[pico1-emu-odd-3x3-rip] PASSED" in done.stdout
     row = next(line for line in done.stdout.splitlines() if " rip " in line)
     assert "emulated" in row
-    assert row.split()[4:6] == ["503", "503"]
+    assert row.split()[4:7] == ["plain", "503", "503"]
     assert row.rstrip().endswith("pass")
 
     cases = list(ElementTree.parse(tmp_path / "junit.xml").iter("testcase"))

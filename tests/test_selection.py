@@ -82,6 +82,7 @@ def _words(**changed: object) -> Namespace:
         "nonce": "1f",
         "reflash": False,
         "no_witness": False,
+        "kernels": "plain",
         "wait": "10m",
         "no_recovery": True,
         "no_quarantine": False,

@@ -46,12 +46,11 @@ static enum status check_kernels(const struct case_run *run, struct problem *pro
     }
     for (uint32_t index = 0; index < found->op_count; index++) {
         const struct op_record *const op = &found->ops[index];
-        const struct op_kernel *const kernel = kernel_for(op);
+        const struct op_kernel *const kernel = kernel_for(op, found->tensors);
         if (kernel == NULL) {
-            return fail(STATUS_NO_KERNEL, problem, index, op->kind, op->tap_order);
+            return fail(STATUS_NO_KERNEL, problem, index, op->kernel, op->kind);
         }
-        const uint64_t scratch = kernel->scratch_bytes(op, &found->tensors[op->inputs[0]],
-                                                       &found->tensors[op->output]);
+        const uint64_t scratch = kernel->scratch_bytes(op, found->tensors);
         if (scratch > found->entry->scratch_bytes) {
             return fail(STATUS_ARENA_TOO_SMALL, problem, 1 + index, (uint32_t)scratch,
                         found->entry->scratch_bytes);
@@ -110,6 +109,7 @@ static struct op_call call_of(const struct case_run *run, const struct op_record
         .s_h = op->s_h, .s_w = op->s_w,
         .d_h = op->d_h, .d_w = op->d_w,
         .pad_top = stored ? 0 : op->pad_top, .pad_left = stored ? 0 : op->pad_left,
+        .step_pixels = (int32_t)op->step_pixels,
         .input_zero_point = op->input_zero_points[0],
         .output_zero_point = op->output_zero_point,
         .activation_min = op->activation_min,
@@ -160,7 +160,8 @@ static void run_in_window(const struct op_kernel *kernel, const struct op_call *
     port_window_end(window);
 }
 
-static void add_op(uint32_t index, const struct port_window *window, struct run_result *result)
+static void add_op(uint32_t index, const struct op_record *op, const struct port_window *window,
+                   struct run_result *result)
 {
     result->cycles += window->cycles;
     result->microseconds += window->microseconds;
@@ -172,6 +173,7 @@ static void add_op(uint32_t index, const struct port_window *window, struct run_
         .xip_accesses = window->xip_accesses,
         .xip_hits = window->xip_hits,
         .op_index = (uint16_t)index,
+        .kernel = op->kernel,
     };
 }
 
@@ -187,8 +189,8 @@ static void run_ops(const struct case_run *run, const struct run_request *reques
             conditions_of(op, &call, keep_interrupts, cold);
         struct port_window window;
         runner_position.op_index = (uint16_t)index;
-        run_in_window(kernel_for(op), &call, &conditions, &window);
-        add_op(index, &window, result);
+        run_in_window(kernel_for(op, run->found.tensors), &call, &conditions, &window);
+        add_op(index, op, &window, result);
     }
 }
 

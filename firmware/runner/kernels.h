@@ -21,6 +21,7 @@ struct op_call {
     int32_t h_out, w_out, c_out;
     int32_t k_h, k_w, s_h, s_w, d_h, d_w;
     int32_t pad_top, pad_left;                /* 0 where the padding is stored with the input */
+    int32_t step_pixels;                      /* B, of a kernel that makes several pixels a step */
     int32_t input_zero_point, output_zero_point;
     int32_t activation_min, activation_max;
     const int8_t *inputs[OPERANDS_MAX];       /* all operands */
@@ -30,15 +31,21 @@ struct op_call {
     const uint16_t *positions;
 };
 
+/* Of an op: its record, and the tensors of its case, which the record names by number. */
 struct op_kernel {
-    bool (*accepts)(const struct op_record *record);
-    /* input: the first operand */
-    uint64_t (*scratch_bytes)(const struct op_record *record, const struct tensor_record *input,
-                              const struct tensor_record *output);
+    bool (*accepts)(const struct op_record *record, const struct tensor_record *tensors);
+    uint64_t (*scratch_bytes)(const struct op_record *record,
+                              const struct tensor_record *tensors);
+    /* The least that its packed constants take; NULL: it reads int8 weights. */
+    uint64_t (*weights_bytes)(const struct op_record *record,
+                              const struct tensor_record *tensors);
     void (*run)(const struct op_call *call);
+    uint32_t alignment;                       /* of operands and output, in bytes; 0: any */
 };
 
-/* The kernel of this build for the record, or NULL. */
-const struct op_kernel *kernel_for(const struct op_record *record);
+/* The kernel that the record asks for by its index in this build's table (generated from
+ * kernels.yaml); NULL where there is none, or where it does not accept the op. */
+const struct op_kernel *kernel_for(const struct op_record *record,
+                                   const struct tensor_record *tensors);
 
 #endif

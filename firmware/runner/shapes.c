@@ -2,6 +2,9 @@
 #include "runner/shapes.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "runner/kernels.h"
 
 enum {
     TABLE_ENTRIES = 256,
@@ -106,6 +109,8 @@ static bool kind_is_sound(const struct view *view)
     case OP_KIND_MEAN:
     case OP_KIND_FULLY_CONNECTED:
         return !has_padding(in);
+    case OP_KIND_SOFTMAX:
+        return op->output_zero_point == INT8_MIN;
     default:
         return true;
     }
@@ -246,22 +251,55 @@ static enum status bad(struct problem *problem, uint32_t index, enum bad_record 
     return fail(STATUS_BAD_RECORD, problem, index << 16 | what, expected, seen);
 }
 
+/* Packed constants may be longer than the least that a kernel of theirs reads. */
+static bool weights_suffice(const struct view *view, struct constants *needed, bool *packed)
+{
+    const struct op_record *const op = view->op;
+    const struct op_kernel *const kernel = kernel_for(op, view->found->tensors);
+    *packed = kernel != NULL && kernel->weights_bytes != NULL;
+    if (!*packed) {
+        return needed->weights == op->weights_bytes;
+    }
+    needed->weights = kernel->weights_bytes(op, view->found->tensors);
+    return needed->weights <= op->weights_bytes;
+}
+
 static enum status check_constants(const struct view *view, uint32_t index,
                                    struct problem *problem)
 {
     const struct op_record *const op = view->op;
     const struct pack_case *const found = view->found;
-    const struct constants needed = constants_of(view);
-    if (needed.weights != op->weights_bytes || op->weights_offset > found->weights_bytes ||
+    struct constants needed = constants_of(view);
+    bool packed;
+    if (!weights_suffice(view, &needed, &packed) || op->weights_offset > found->weights_bytes ||
         op->weights_bytes > found->weights_bytes - op->weights_offset) {
         return bad(problem, index, BAD_WEIGHTS_RANGE, (uint32_t)needed.weights, op->weights_bytes);
     }
-    if (op->kind == OP_KIND_SOFTMAX && op->weights_offset % sizeof(int32_t) != 0) {
+    if ((packed || op->kind == OP_KIND_SOFTMAX) && op->weights_offset % sizeof(int32_t) != 0) {
         return bad(problem, index, BAD_WEIGHTS_RANGE, sizeof(int32_t), op->weights_offset);
     }
     if (needed.quants != op->quant_count || op->quant_first > found->quant_count ||
         op->quant_count > found->quant_count - op->quant_first) {
         return bad(problem, index, BAD_QUANT_RANGE, needed.quants, op->quant_count);
+    }
+    return STATUS_OK;
+}
+
+/* Operands and output lie where the kernel's loads and stores of words can reach them. */
+static enum status check_alignment(const struct view *view, uint32_t index,
+                                   struct problem *problem)
+{
+    const struct op_record *const op = view->op;
+    const struct op_kernel *const kernel = kernel_for(op, view->found->tensors);
+    if (kernel == NULL || kernel->alignment == 0) {
+        return STATUS_OK;
+    }
+    for (uint32_t number = 0; number <= op->input_count; number++) {
+        const struct tensor_record *const tensor =
+            number < op->input_count ? operand(view, number) : view->out;
+        if (tensor->offset % kernel->alignment != 0) {
+            return bad(problem, index, BAD_ALIGNMENT, kernel->alignment, tensor->offset);
+        }
     }
     return STATUS_OK;
 }
@@ -300,5 +338,6 @@ enum status shapes_check(const struct pack_case *found, uint32_t index, struct p
     if (!kind_is_sound(&view)) {
         return bad(problem, index, BAD_GEOMETRY, INT32_MAX, op->kind);
     }
-    return check_constants(&view, index, problem);
+    const enum status alignment = check_alignment(&view, index, problem);
+    return alignment == STATUS_OK ? check_constants(&view, index, problem) : alignment;
 }

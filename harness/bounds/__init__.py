@@ -7,5 +7,14 @@ printed, `steps` kernels that make several pixels a step, `batch` many layers at
 
 from harness.bounds.exact import bound_of, is_safe_at_zero
 from harness.bounds.rip import Bound, dense, dense_scalar_direct, round_up
+from harness.bounds.stepped import stepped_bound
 
-__all__ = ["Bound", "bound_of", "dense", "dense_scalar_direct", "is_safe_at_zero", "round_up"]
+__all__ = [
+    "Bound",
+    "bound_of",
+    "dense",
+    "dense_scalar_direct",
+    "is_safe_at_zero",
+    "round_up",
+    "stepped_bound",
+]

@@ -26,11 +26,10 @@ from harness.build.image import FLASH_BASE
 from harness.build.relink import VENEER, Linked, Relinker, Section
 from harness.build.runner import check_sram, compiler_version
 from harness.errors import BuildError, ConfigError
-from harness.schema.constants import OpKind
+from harness.kernels import PLAIN_SET, find_kernels
 
 VERSION = 1
 FILE = Path(__file__).with_name("linkmap.json")
-ALL_KERNELS = frozenset({0, *map(int, OpKind)})  # bits of KERNELS in kernels/table.c
 TOLERANCE = 0.1  # of the figures of another compiler
 _INNERMOST = re.compile(r"\{[^{}]*\}")
 _SRAM_BASE = 0x2000_0000
@@ -42,7 +41,7 @@ class Part:
     """What is in an image that has any of `kernels`, in bytes: code in SRAM (which lies in flash too),
     code and constants in flash."""
 
-    kernels: frozenset[int]
+    kernels: frozenset[str]
     ram_code: int
     text: int
     rodata: int
@@ -65,25 +64,25 @@ class ChipMap:
     first: Part
     parts: tuple[Part, ...]
 
-    def static(self, kernels: frozenset[int]) -> int:
+    def static(self, kernels: frozenset[str]) -> int:
         """Mailbox, RAM code, data and bss, to where the pool begins."""
         return self.mailbox + self._ram_code(kernels) + self.data + self.bss
 
-    def pool(self, kernels: frozenset[int], sram: int) -> int:
+    def pool(self, kernels: frozenset[str], sram: int) -> int:
         return sram - self.stack - self.static(kernels)
 
-    def image(self, kernels: frozenset[int]) -> int:
+    def image(self, kernels: frozenset[str]) -> int:
         """Of flash."""
         has = self._of(kernels)
         text = _aligned(sum(part.text for part in has)) + self.text_veneers
         rodata = _aligned(sum(part.rodata for part in has))
         return self.header + text + rodata + self._ram_code(kernels) + self.data
 
-    def _ram_code(self, kernels: frozenset[int]) -> int:
+    def _ram_code(self, kernels: frozenset[str]) -> int:
         code = sum(part.ram_code for part in self._of(kernels))
         return _aligned(code) + self.ram_veneers
 
-    def _of(self, kernels: frozenset[int]) -> list[Part]:
+    def _of(self, kernels: frozenset[str]) -> list[Part]:
         return [self.first, *(part for part in self.parts if part.kernels & kernels)]
 
 
@@ -95,16 +94,21 @@ class LinkMap:
     chips: Mapping[str, ChipMap]
 
 
-def pool_bytes(chip: str, kernels: frozenset[int] | None, sram_bytes: int | None = None) -> int:
+def all_kernels() -> frozenset[str]:
+    """The plain set: of others there are no figures."""
+    return find_kernels(PLAIN_SET).all().names
+
+
+def pool_bytes(chip: str, kernels: frozenset[str] | None, sram_bytes: int | None = None) -> int:
     """SRAM for arena, scratch and guards, as `RunnerImage.pool_bytes` of `build_runner` with the same
-    arguments. kernels: of harness.kernels.kernel_set, None for all. sram_bytes: of a chip that does not
+    arguments. kernels: names of plain ones, None for all. sram_bytes: of a chip that does not
     exist. Errors: ConfigError for a chip without firmware, or an SRAM that no link script has."""
     known = _chip(chip)
     check_sram(chip, sram_bytes)
     return known.pool(_kernels(kernels), known.sram if sram_bytes is None else sram_bytes)
 
 
-def static_bytes(chip: str, kernels: frozenset[int] | None) -> int:
+def static_bytes(chip: str, kernels: frozenset[str] | None) -> int:
     """SRAM that the runner itself takes, without the stack. Errors: as `pool_bytes`."""
     return _chip(chip).static(_kernels(kernels))
 
@@ -114,7 +118,7 @@ def stack_bytes(chip: str) -> int:
     return _chip(chip).stack
 
 
-def image_bytes(chip: str, kernels: frozenset[int] | None) -> int:
+def image_bytes(chip: str, kernels: frozenset[str] | None) -> int:
     """Flash that the runner takes. Errors: as `pool_bytes`."""
     return _chip(chip).image(_kernels(kernels))
 
@@ -130,8 +134,14 @@ def shipped() -> LinkMap:
     return from_text(FILE.read_text())
 
 
-def _kernels(wanted: frozenset[int] | None) -> frozenset[int]:
-    return ALL_KERNELS if wanted is None else wanted
+def _kernels(wanted: frozenset[str] | None) -> frozenset[str]:
+    known = all_kernels()
+    if wanted is not None and wanted - known:
+        raise ConfigError(
+            f"there are no link map figures of the kernel {min(wanted - known)!r}",
+            hint="they are of the plain kernels; `build_runner` measures any other",
+        )
+    return known if wanted is None else wanted
 
 
 def _chip(name: str) -> ChipMap:
@@ -212,17 +222,18 @@ def measure(chips: Sequence[str] = ("rp2040", "rp2350")) -> LinkMap:
 
 def measure_chip(chip: str, relinker: Relinker) -> ChipMap:
     """Errors: BuildError."""
+    every = all_kernels()
     bare = relinker.link(frozenset())
-    needed: dict[Section, set[int]] = defaultdict(set)
+    needed: dict[Section, set[str]] = defaultdict(set)
     sizes: dict[Section, int] = {}
-    for kernel in sorted(ALL_KERNELS):
+    for kernel in sorted(every):
         with_one = relinker.link(frozenset({kernel})).sections
         for section, count in with_one.items():
             if sizes.setdefault(section, bare.sections.get(section, count)) != count:
                 raise _no_sum(chip, f"{section.name} of {section.file} has two sizes")
             if section not in bare.sections:
                 needed[section].add(kernel)
-    groups: dict[frozenset[int], list[Section]] = defaultdict(list)
+    groups: dict[frozenset[str], list[Section]] = defaultdict(list)
     for section, kernels in needed.items():
         groups[frozenset(kernels)].append(section)
     parts = [
@@ -230,10 +241,10 @@ def measure_chip(chip: str, relinker: Relinker) -> ChipMap:
         for kernels, sections in groups.items()
     ]
     made = _chip_map(bare, sorted(parts, key=lambda part: sorted(part.kernels)))
-    whole = relinker.link(ALL_KERNELS)
+    whole = relinker.link(every)
     for what, sum_of_parts, linked in (
-        ("SRAM", made.static(ALL_KERNELS), static_of(whole)),
-        ("flash", made.image(ALL_KERNELS), image_of(whole)),
+        ("SRAM", made.static(every), static_of(whole)),
+        ("flash", made.image(every), image_of(whole)),
     ):
         if sum_of_parts != linked:
             raise _no_sum(chip, f"{what}: {sum_of_parts} bytes by the parts, {linked} linked")
@@ -246,11 +257,12 @@ def differences(one: LinkMap, other: LinkMap) -> list[str]:
     if set(one.chips) != set(other.chips):
         return [f"chips: {', '.join(one.chips)}; {', '.join(other.chips)}"]
     exact = one.compiler == other.compiler
+    every = all_kernels()
     found = []
     for name, chip in one.chips.items():
         if exact and chip != other.chips[name]:
             found.append(f"{name}: other parts")
-        for kernels in (*(frozenset({kernel}) for kernel in sorted(ALL_KERNELS)), ALL_KERNELS):
+        for kernels in (*(frozenset({kernel}) for kernel in sorted(every)), every):
             for what, count, there in (
                 ("SRAM", chip.static(kernels), other.chips[name].static(kernels)),
                 ("flash", chip.image(kernels), other.chips[name].image(kernels)),
@@ -289,7 +301,7 @@ def _chip_map(bare: Linked, parts: Sequence[Part]) -> ChipMap:
     )
 
 
-def _part_of(kernels: frozenset[int], sections: Mapping[Section, int]) -> Part:
+def _part_of(kernels: frozenset[str], sections: Mapping[Section, int]) -> Part:
     """Errors: BuildError for a kernel with data of its own, or a veneer."""
     counts = {"ram_code": 0, "text": 0, "rodata": 0}
     for section, count in sections.items():

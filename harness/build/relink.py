@@ -11,7 +11,6 @@ from pathlib import Path
 from harness import resources
 from harness.build.runner import (
     LINK,
-    TABLE,
     find_compiler,
     flags_for,
     include_options,
@@ -20,6 +19,7 @@ from harness.build.runner import (
     sources_for,
 )
 from harness.errors import BuildError
+from harness.kernels import PLAIN_SET, Selection, find_kernels, table_source
 from harness.schema.header import header
 
 LOADED = (".text", ".ram_code", ".data", ".bss")  # output sections that kernels could be in
@@ -59,29 +59,29 @@ class Relinker:
         self._compiler = find_compiler()
         self._flags = flags_for(chip)
         (folder / "ripbench_schema.h").write_text(header())
-        sources = sources_for(chip, None)
-        self._objects = [folder / f"{'_'.join(source.parts)}.o" for source in sources]
-        for source, made in zip(sources, self._objects, strict=True):
-            if source != TABLE:
-                self._compile(source, made, [])
-        self._table = self._objects[sources.index(TABLE)]
+        sources = sources_for(chip, find_kernels(PLAIN_SET).all())
+        files = (*sources.files, *sources.kernels)
+        self._objects = [folder / f"{'_'.join(source.parts)}.o" for source in files]
+        for source, made in zip(files, self._objects, strict=True):
+            self._compile(source, made)
 
-    def link(self, kernels: frozenset[int]) -> Linked:
-        """A runner with these kernels. Errors: BuildError."""
-        self._compile(TABLE, self._table, [f"-DKERNELS={sum(1 << bit for bit in kernels):#x}u"])
+    def link(self, kernels: frozenset[str]) -> Linked:
+        """A runner with these plain kernels. Errors: BuildError."""
+        table = self._folder / "kernel_table.c"
+        table.write_text(table_source(Selection(find_kernels(PLAIN_SET), kernels), self._chip))
+        self._compile(table, table.with_suffix(".o"))
         found = self._folder / "runner.map"
         script = ["-T", link_script(self._chip), f"-Wl,-Map={found}"]
-        objects = [str(made) for made in self._objects]
+        objects = [str(made) for made in (*self._objects, table.with_suffix(".o"))]
         out = ["-lgcc", "-o", str(self._folder / "runner.elf")]
         command = [self._compiler, *self._flags, *LINK, *script, *objects, *out]
         run_compiler(command, cwd=resources.firmware())
         return read_map(found.read_text())
 
-    def _compile(self, source: Path, made: Path, options: list[str]) -> None:
+    def _compile(self, source: Path, made: Path) -> None:
         includes = include_options(self._chip, self._folder)
         what = ["-c", str(source), "-o", str(made)]
-        command = [self._compiler, *self._flags, *options, *includes, *what]
-        run_compiler(command, cwd=resources.firmware())
+        run_compiler([self._compiler, *self._flags, *includes, *what], cwd=resources.firmware())
 
 
 def read_map(text: str) -> Linked:

@@ -7,6 +7,7 @@ import hashlib
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness import resources
@@ -14,6 +15,7 @@ from harness.build import cache
 from harness.build.finish import finish
 from harness.build.image import RunnerImage, load_image
 from harness.errors import BuildError, ConfigError
+from harness.kernels import Selection, find_kernels, table_source, table_sources
 from harness.schema.header import header
 
 COMPILER = "arm-none-eabi-gcc"
@@ -29,25 +31,28 @@ _CPU = {
     "rp2350": ["-mcpu=cortex-m33", "-mfloat-abi=soft"],
 }
 _OTHER_SRAM = {"rp2040": range(268 << 10, (520 << 10) + 1, 4 << 10)}  # what a link script takes
-TABLE = Path("kernels/table.c")
+_TABLE = "kernel_table.c"  # generated into the folder where a build works
+_TEXTS = (".c", ".h", ".S", ".inc", ".ld", ".txt")  # what a build may read
 
 
 def build_runner(
     chip: str,
     kernel_table: Path | None = None,
-    kernels: frozenset[int] | None = None,
+    kernels: Selection | None = None,
     sram_bytes: int | None = None,
 ) -> RunnerImage:
     """The runner for a chip, from the cache if these very sources were compiled by this very compiler.
 
-    kernel_table: a C file in place of kernels/table.c, with other kernels. It is trusted code. kernels:
-    a set of harness.kernels.kernel_set, all by default; what is left out is more SRAM for the arena.
-    sram_bytes: of a chip that does not exist, None for its own. Errors: ConfigError for an unknown chip
-    or an SRAM that no link script has; BuildError when there is no compiler or it fails.
+    kernels: what its table holds, all plain ones by default; what is left out is more SRAM for the
+    arena. Those of a user's folder are trusted code, and so is kernel_table, a C file in place of the
+    generated one, beside all plain kernels. sram_bytes: of a chip that does not exist, None for its
+    own. Errors: ConfigError for an unknown chip or an SRAM that no link script has; BuildError when
+    there is no compiler or it fails.
     """
-    flags = flags_for(chip, kernels, sram_bytes)
+    flags = flags_for(chip, sram_bytes)
     compiler = find_compiler()
-    sources = sources_for(chip, kernel_table)
+    selection = find_kernels("plain").all() if kernels is None else kernels
+    sources = sources_for(chip, selection, kernel_table)
     key = _key(chip, compiler, flags, sources)
     elf = cache.folder("firmware") / f"runner-{chip}-{key}.elf"
     if not elf.exists():
@@ -55,17 +60,13 @@ def build_runner(
     return load_image(elf)
 
 
-def flags_for(
-    chip: str, kernels: frozenset[int] | None = None, sram_bytes: int | None = None
-) -> list[str]:
+def flags_for(chip: str, sram_bytes: int | None = None) -> list[str]:
     """Options for compiler and linker. Errors: ConfigError."""
     if chip not in _CPU:
         raise ConfigError(
             f"there is no firmware for the chip {chip!r}", hint="known: " + ", ".join(_CPU)
         )
     flags = [*_CPU[chip], *_COMMON]
-    if kernels is not None:
-        flags.append(f"-DKERNELS={sum(1 << bit for bit in kernels):#x}u")
     check_sram(chip, sram_bytes)
     if sram_bytes is not None:
         flags.append(f"-Wl,--defsym=sram_bytes={sram_bytes:#x}")
@@ -110,31 +111,57 @@ def compiler_version() -> str:
     return run_compiler([find_compiler(), "--version"]).splitlines()[0]
 
 
-def sources_for(chip: str, kernel_table: Path | None) -> list[Path]:
-    """Relative to firmware/, but for a table of kernels from elsewhere."""
-    listed = (resources.firmware() / "port" / chip / "sources.txt").read_text().splitlines()
-    names = [Path(line.strip()) for line in listed if line.strip() and not line.startswith("#")]
-    if kernel_table is not None:
-        names[names.index(TABLE)] = kernel_table.resolve()
-    return names
+@dataclass(frozen=True)
+class Sources:
+    """What is compiled: the runner's files, relative to firmware/; the table, by its text and, where it
+    is not generated, its file; the kernels' files, relative to firmware/ or to `folder`, which holds a
+    user's own: headers, too, have to lie in it."""
+
+    files: tuple[Path, ...]
+    table: str
+    table_file: Path | None
+    kernels: tuple[Path, ...]
+    own: tuple[Path, ...]
+    folder: Path | None
 
 
-def _key(chip: str, compiler: str, flags: list[str], sources: list[Path]) -> str:
+def sources_for(chip: str, selection: Selection, kernel_table: Path | None = None) -> Sources:
+    firmware = resources.firmware()
+    listed = (firmware / "port" / chip / "sources.txt").read_text().splitlines()
+    paths = table_sources(selection, chip)
+    folder = selection.kernel_set.folder
+    shipped = [path.relative_to(firmware) for path in paths if path.is_relative_to(firmware)]
+    own = [path.relative_to(folder) for path in paths if not path.is_relative_to(firmware)]
+    return Sources(
+        files=tuple(Path(line.strip()) for line in listed if line.strip() and line[0] != "#"),
+        table=kernel_table.read_text() if kernel_table else table_source(selection, chip),
+        table_file=None if kernel_table is None else kernel_table.resolve(),
+        kernels=tuple(shipped),
+        own=tuple(own),
+        folder=folder if own else None,
+    )
+
+
+def _key(chip: str, compiler: str, flags: list[str], sources: Sources) -> str:
     digest = hashlib.sha256(Path(__file__).with_name("finish.py").read_bytes())
-    for part in (chip, run_compiler([compiler, "--version"]), " ".join(flags), header()):
-        digest.update(part.encode() + b"\0")
-    for path in sources:
-        if path.is_absolute():
-            digest.update(path.read_bytes() + b"\0")
-    folder = resources.firmware()
-    for path in sorted(
-        p for p in folder.rglob("*") if p.suffix in (".c", ".h", ".S", ".ld", ".txt")
+    for part in (
+        chip,
+        run_compiler([compiler, "--version"]),
+        " ".join(flags),
+        header(),
+        sources.table,
     ):
-        digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+        digest.update(part.encode() + b"\0")
+    for path in (*sources.kernels, *sources.own):
+        digest.update(str(path).encode() + b"\0")
+    for folder in filter(None, (resources.firmware(), sources.folder)):
+        for path in sorted(p for p in folder.rglob("*") if p.suffix in _TEXTS and p.is_file()):
+            name = str(path.relative_to(folder)).encode()
+            digest.update(name + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
-def _compile(chip: str, compiler: str, flags: list[str], sources: list[Path], elf: Path) -> None:
+def _compile(chip: str, compiler: str, flags: list[str], sources: Sources, elf: Path) -> None:
     """All sources in one call; the result is moved into place whole, so that two may build at once."""
     folder = resources.firmware()
     with tempfile.TemporaryDirectory(dir=elf.parent) as temporary:
@@ -142,12 +169,18 @@ def _compile(chip: str, compiler: str, flags: list[str], sources: list[Path], el
         (work / "ripbench_schema.h").write_text(header())
         linked = work / "runner.elf"
         # paths relative to firmware/, so that the ELF is the same wherever the checkout is
-        names = [str(path) for path in sources]
-        prefix = [
-            f"-ffile-prefix-map={work}=.",
-            f"-ffile-prefix-map={folder}=firmware",
-            f"-Wa,--debug-prefix-map={folder}=firmware",
-        ]
+        table = sources.table_file or work / _TABLE
+        if sources.table_file is None:
+            table.write_text(sources.table)
+        own = [sources.folder / path for path in sources.own] if sources.folder else []
+        names = [str(path) for path in (*sources.files, table, *sources.kernels, *own)]
+        prefix = []
+        for path, name in ((work, "."), (folder, "firmware"), (sources.folder, "kernels")):
+            if path is not None:
+                prefix += [
+                    f"-ffile-prefix-map={path}={name}",
+                    f"-Wa,--debug-prefix-map={path}={name}",
+                ]
         options = [*flags, *prefix, *LINK, *include_options(chip, work), "-T", link_script(chip)]
         run_compiler([compiler, *options, *names, "-lgcc", "-o", str(linked)], cwd=folder)
         finished = work / "finished.elf"

@@ -14,6 +14,7 @@ from harness.case.inputs import generate_input
 from harness.case.network_weights import draw_network_parameters
 from harness.case.quantised import quantised_parameters
 from harness.geometry import ElementwiseGeometry
+from harness.kernels import PLAIN, KernelTraits
 from harness.network import Model, Network, Node
 from harness.plan import NetworkPlan, Strategy, plan_network
 from harness.reference import Parameters, TableParameters, compute, compute_network
@@ -87,15 +88,15 @@ def make_network_case(plan: NetworkPlan, parameters: tuple[Parameters, ...]) -> 
 
 
 def network_cases(
-    model: Network | Model, strategies: Sequence[Strategy]
+    model: Network | Model, strategies: Sequence[Strategy], kernel: KernelTraits = PLAIN
 ) -> tuple[NetworkCase, ...]:
-    """One for each strategy, all with the same weights: the model's own, or drawn ones. Errors:
-    ConfigError for an op without a kernel; all that planning can raise."""
+    """One for each strategy, by the kernels of this set, all with the same weights: the model's own, or
+    drawn ones. Errors: ConfigError for an op without a kernel; all that planning can raise."""
     network = model.network if isinstance(model, Model) else model
     own = quantised_parameters(model) if isinstance(model, Model) else None
     cases = []
     for strategy in strategies:
-        plan = plan_network(network, strategy)
+        plan = plan_network(network, strategy, kernel=kernel)
         if own is None:
             parameters = draw_network_parameters(plan.network)
         else:

@@ -9,10 +9,10 @@ from harness.bounds import round_up
 from harness.case.network import NetworkCase
 from harness.case.records import (
     CaseRecords,
-    constants_of,
     move_record,
     moved_record,
     op_record,
+    prepared,
     tensor_record,
 )
 from harness.errors import ConfigError
@@ -52,9 +52,12 @@ def _add_step(case: NetworkCase, step: Step, made: CaseRecords) -> None:
         source = node.inputs[step.onto]
         place = Place(step.moved_to, case.plan.network.tensors[source], Pad())
         made.tensors.append(moved_record(made.tensors[source], place))
-        made.ops.append(move_record(source, operands[step.onto]))
-    constants = constants_of(case.parameters[number])
-    record = op_record(node.layer, step.execution, tuple(operands), node.output, constants)
+        mover = case.plan.kernel.mover(place.shape)
+        made.ops.append(move_record(source, operands[step.onto], mover))
+    constants, choice = prepared(
+        case.plan.kernel, node.layer, step.execution, case.parameters[number]
+    )
+    record = op_record(node.layer, step.execution, tuple(operands), node.output, constants, choice)
     made.ops.append(_with_constants(record, made))
     made.weights += constants.weights
     made.quants += constants.quants

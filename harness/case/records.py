@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from harness.case.case import Case
 from harness.errors import ConfigError
 from harness.geometry import ConvGeometry, Execution, Pad, PadGeometry, UpsampleGeometry
 from harness.geometry.traversal import input_positions, output_positions, stored_by
+from harness.kernels import Choice, KernelTraits
+from harness.kernels.packers import PACKERS, Unpacked
 from harness.network import Layer
 from harness.plan import Place
 from harness.reference import (
@@ -71,7 +73,8 @@ class CaseRecords:
 def records_of(case: Case) -> CaseRecords:
     """Errors: ConfigError for a tensor with too many pixels for a table of positions."""
     plan = case.plan
-    constants = constants_of(case.parameters)
+    layer, execution = plan.layer, plan.mode.execution
+    constants, choice = prepared(plan.kernel, layer, execution, case.parameters)
     made = CaseRecords(quants=constants.quants, weights=constants.weights)
     for place in plan.inputs:
         made.tensors.append(_input(case, place, made))
@@ -83,11 +86,33 @@ def records_of(case: Case) -> CaseRecords:
         onto = plan.mode.onto
         loaded[onto] = len(made.tensors)
         made.tensors.append(moved_record(made.tensors[onto], plan.arrival))
-        made.ops.append(move_record(loaded[onto], onto))
+        mover = plan.kernel.mover(plan.arrival.shape)
+        made.ops.append(move_record(loaded[onto], onto, mover))
     made.inputs = tuple(loaded)
-    layer, execution = plan.layer, plan.mode.execution
-    made.ops.append(op_record(layer, execution, operands, len(operands), constants))
+    made.ops.append(op_record(layer, execution, operands, len(operands), constants, choice))
     return made
+
+
+def prepared(
+    kernel: KernelTraits, layer: Layer, execution: Execution, parameters: Parameters
+) -> tuple[Constants, Choice]:
+    """An op's constants in the form that the kernel wants which will run it."""
+    constants = constants_of(parameters)
+    choice = kernel.choose(layer.kind, layer.geometry, execution, constants.rounding)
+    if not choice.kernel.packed:
+        return constants, choice
+    unpacked = Unpacked(
+        layer.kind,
+        layer.geometry,
+        choice.step.pixels,
+        constants.weights,
+        constants.quants,
+        constants.rounding,
+        constants.input_zero_points,
+        constants.output_zero_point,
+        constants.clamp,
+    )
+    return replace(constants, weights=PACKERS[choice.kernel.weights](unpacked)), choice
 
 
 def constants_of(p: Parameters) -> Constants:
@@ -204,6 +229,7 @@ def op_record(
     operands: tuple[int, ...],
     output: int,
     constants: Constants,
+    choice: Choice,
 ) -> OpRecord:
     """An op whose constants are the first of its case. operands, output: numbers of tensors."""
     k, s, d, pad = (1, 1), (1, 1), (1, 1), Pad()
@@ -218,6 +244,7 @@ def op_record(
         layer.kind,
         operands,
         output,
+        choice,
         constants,
         layout=execution.layout,
         tap_order=execution.tap_order,
@@ -229,15 +256,16 @@ def op_record(
     )
 
 
-def move_record(source: int, target: int) -> OpRecord:
+def move_record(source: int, target: int, mover: Choice) -> OpRecord:
     """A tensor to another place, which may overlap its own."""
-    return _record(OpKind.MOVE, (source,), target)
+    return _record(OpKind.MOVE, (source,), target, mover)
 
 
 def _record(
     kind: OpKind,
     inputs: tuple[int, ...],
     output: int,
+    choice: Choice,
     constants: Constants | None = None,
     *,
     layout: Layout = Layout.DENSE,
@@ -269,7 +297,7 @@ def _record(
         pad_left=border.left,
         pad_bottom=border.bottom,
         pad_right=border.right,
-        reserved=0,
+        kernel=choice.index,
         input_zero_points=used.input_zero_points,
         output_zero_point=used.output_zero_point,
         activation_min=used.clamp[0],
@@ -278,4 +306,5 @@ def _record(
         weights_bytes=len(used.weights),
         quant_first=0,
         quant_count=len(used.quants),
+        step_pixels=choice.step.pixels,
     )

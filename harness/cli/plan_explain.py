@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from tabulate import tabulate
 
 from harness.cli.plan_fits import Target, fit_of
-from harness.kernels import PLAIN
 from harness.network import Network
 from harness.plan import NetworkPlan, Strategy, needs_by_op, occupancies, plan_network
 from harness.report import printable
@@ -91,15 +90,15 @@ def _runners_up(plan: NetworkPlan) -> str:
 
 
 def _scratch(plan: NetworkPlan) -> str:
-    needs = [
-        (PLAIN.scratch_bytes(layer.kind, layer.geometry, step.execution), number)
-        for number, step in enumerate(plan.steps)
-        for layer in (plan.network.nodes[step.ops[-1]].layer,)
-    ]
-    most, step = max(needs)
+    needs = []
+    for step in plan.steps:
+        layer = plan.network.nodes[step.ops[-1]].layer
+        choice = plan.kernel.choose(layer.kind, layer.geometry, step.execution, layer.rounding)
+        needs.append((choice.scratch_bytes, step.ops[-1]))
+    most, op = max(needs)
     if most == 0:
         return "No op needs scratch."
-    return f"Scratch, outside the arena: {most:,} bytes, by {_name(plan, step)}."
+    return f"Scratch, outside the arena: {most:,} bytes, by {_name(plan, op)}."
 
 
 def _others(network: Network, plan: NetworkPlan, targets: Sequence[Target]) -> str:

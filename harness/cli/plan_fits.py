@@ -86,7 +86,7 @@ def targets_of(boards: Sequence[str], file: Path | None) -> list[Target]:
 
 def fit_of(plan: NetworkPlan, target: Target) -> Fit:
     """With a runner that has the kernels of the plan and no others."""
-    chip, kernels = target.chip, plan.kernels
+    chip, kernels = target.chip, plan.kernels.names
     static, stack = linkmap.static_bytes(chip, kernels), linkmap.stack_bytes(chip)
     pool = linkmap.pool_bytes(chip, kernels, target.sram_bytes)
     return Fit(

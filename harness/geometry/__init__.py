@@ -11,6 +11,7 @@ from harness.geometry.shapes import (
     PadGeometry,
     UpsampleGeometry,
 )
+from harness.geometry.step import SINGLE, Step
 
 Geometry = (
     ConvGeometry
@@ -25,6 +26,7 @@ __all__ = [
     "DIRECT",
     "GATHER",
     "MAX_EXTENT",
+    "SINGLE",
     "ConcatGeometry",
     "ConvGeometry",
     "ElementwiseGeometry",
@@ -34,5 +36,6 @@ __all__ = [
     "Pad",
     "PadGeometry",
     "Shape",
+    "Step",
     "UpsampleGeometry",
 ]

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from harness.judge.witness import disagreements, name_of, runs_witnessed
-from harness.measure import PlanRuns
+from harness.measure import UNORDERED_TELLING, PlanRuns
 from harness.plan import Plan, Strategy, proof_distances
 from harness.results import DebtProof, Measurement, Sample, Verdict
 
@@ -21,7 +22,7 @@ def judge(runs: PlanRuns, strategy: Strategy) -> Verdict | None:
     proof = runs.debt if strategy is Strategy.RIP else None
     failures = [*_workspace(measured, plan, runs.expected)]
     if proof is not None:
-        failures += _debt(proof, plan)
+        failures += _debt(proof, plan, measured)
     failures += disagreements(measured, proof)
     first = measured.samples[0]
     return Verdict(
@@ -50,7 +51,20 @@ def judge(runs: PlanRuns, strategy: Strategy) -> Verdict | None:
         scratch_bytes=measured.scratch_bytes,
         attempts=1 + len(runs.failed),
         recovered=runs.failed,
+        kernel=kernels_in_a_word(measured),
     )
+
+
+def kernels_in_a_word(measured: Measurement) -> str:
+    """Which ran it, but for the memmove: a plain one's name says what the op says already."""
+    names = [
+        "plain" if name.startswith("plain_") else name
+        for _, name in measured.kernels[measured.shifted :]
+    ]
+    counts = Counter(names)
+    if len(names) <= 1:
+        return "".join(names)
+    return ", ".join(f"{count} {name}" for name, count in counts.most_common())
 
 
 def _workspace(
@@ -77,6 +91,7 @@ def check_sample(
     """One run by itself: exact, and inside what it was given. expected: by seed, CRCs of input and
     output."""
     name = name_of(sample)
+    yield from check_kernels(name, sample, measured)
     input_crc, output_crc = expected[sample.seed]
     if sample.input_crc != input_crc:
         yield f"{name}: the input's CRC is {sample.input_crc:08x}, the host's {input_crc:08x}"
@@ -99,8 +114,19 @@ def check_sample(
         yield f"{name}: used {sample.scratch_used} bytes of {measured.scratch_bytes} scratch"
 
 
-def _debt(proof: DebtProof, plan: Plan) -> Iterator[str]:
-    """Right at the debt, and wrong in just the predicted way one word below it."""
+def check_kernels(name: str, sample: Sample, measured: Measurement) -> Iterator[str]:
+    """The kernels that ran are those that were asked for."""
+    if len(sample.op_kernels) != len(measured.kernels):
+        yield f"{name}: {len(sample.op_kernels)} ops ran, not {len(measured.kernels)}"
+    asked = zip(sample.op_kernels, measured.kernels, strict=False)
+    for op, (ran, (index, kernel)) in enumerate(asked):
+        if ran != index:
+            yield f"{name}: op {op} was run by kernel {ran}, not by {index}, {kernel}"
+
+
+def _debt(proof: DebtProof, plan: Plan, measured: Measurement) -> Iterator[str]:
+    """Right at the debt, and wrong in just the predicted way one word below it; where nothing can be
+    predicted, wrong on most seeds."""
     if proof.debt != proof.simulated_debt:
         yield f"the closed form says debt {proof.debt}, the simulator {proof.simulated_debt}"
     sides = proof_distances(plan)
@@ -116,23 +142,41 @@ def _debt(proof: DebtProof, plan: Plan) -> Iterator[str]:
                 f"{name}: {run.sample.outside_count} bytes changed outside the arena, "
                 f"the first at {run.sample.outside_first}"
             )
+        if run.sample is not None:
+            yield from check_kernels(name, run.sample, measured)
         if run.right and run.output_crc != run.clean_crc:
             yield (
                 f"{name}: the output is {run.output_crc:08x}, not {run.clean_crc:08x}: unsafe"
                 f"{_where(run.sample)}"
             )
-        if not run.right and run.output_crc == run.clean_crc:
+        if run.right or not proof.ordered:
+            continue
+        if run.output_crc == run.clean_crc:
             yield f"{name}: the output is right below the debt: the bound is loose"
-        if not run.right and run.output_crc != run.predicted_crc:
+        if run.output_crc != run.predicted_crc:
             yield (
-                f"{name}: the output is {run.output_crc:08x}, predicted {run.predicted_crc:08x}"
+                f"{name}: the output is {run.output_crc:08x}, predicted {run.predicted_crc or 0:08x}"
                 f"{_where(run.sample)}"
             )
+    if not proof.ordered and (told := _telling(proof)) < UNORDERED_TELLING:
+        yield (
+            f"at distance {sides[1]} the output is wrong on {told} of {_seeds(proof)} seeds, "
+            f"not on {UNORDERED_TELLING}: the bound is loose"
+        )
 
 
 def _where(sample: Sample | None) -> str:
     """The first wrong pixel, where the output was read back."""
     return "" if sample is None or sample.wrong is None else f"; {sample.wrong}"
+
+
+def _seeds(proof: DebtProof) -> int:
+    return len({run.seed for run in proof.runs})
+
+
+def _telling(proof: DebtProof) -> int:
+    """Seeds whose output below the debt is wrong."""
+    return sum(not run.right and run.output_crc != run.clean_crc for run in proof.runs)
 
 
 def _in_a_word(proof: DebtProof) -> str:
@@ -141,6 +185,7 @@ def _in_a_word(proof: DebtProof) -> str:
         return "none possible"
     if not proof.runs:
         return f"{proof.debt} (not shown)"
-    seeds = len({run.seed for run in proof.runs})
-    word = f"{proof.debt} ({seeds} seed{'s' if seeds != 1 else ''})"
+    seeds = _seeds(proof)
+    told = "" if proof.ordered else f"{_telling(proof)} of "
+    word = f"{proof.debt} ({told}{seeds} seed{'s' if seeds != 1 else ''})"
     return f"{word}, {proof.replaced} replaced" if proof.replaced else word

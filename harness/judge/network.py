@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.judge.judge import check_paints, check_sample
+from harness.judge.judge import check_paints, check_sample, kernels_in_a_word
 from harness.measure import NetworkRuns
 from harness.plan import Strategy
 from harness.results import Measurement, Verdict
@@ -48,6 +48,7 @@ def judge_network(runs: NetworkRuns, strategy: Strategy) -> Verdict | None:
         attempts=1 + len(runs.failed),
         recovered=runs.failed,
         ratio_to=str(Strategy.BASELINE),
+        kernel=kernels_in_a_word(measured),
     )
 
 

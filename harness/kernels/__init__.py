@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the bench must know of a kernel before it runs: how it steps through an op."""
 
+from harness.kernels.declared import Kernel
+from harness.kernels.kernelset import PLAIN_SET, KernelSet, Selection, find_kernels
+from harness.kernels.table import table_source, table_sources
 from harness.kernels.traits import (
     PLAIN,
+    Choice,
     KernelTraits,
     closed_form,
     executions,
@@ -13,10 +17,18 @@ from harness.kernels.traits import (
 
 __all__ = [
     "PLAIN",
+    "PLAIN_SET",
+    "Choice",
+    "Kernel",
+    "KernelSet",
     "KernelTraits",
+    "Selection",
     "closed_form",
     "executions",
+    "find_kernels",
     "kernel_set",
     "operands_to_share",
     "schedule_of",
+    "table_source",
+    "table_sources",
 ]

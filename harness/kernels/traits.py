@@ -1,28 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels: how they go through an op, and the gap and the scratch that each of them needs."""
+"""Kernels as a planner sees them: which one runs an op, and the gap and the scratch that it needs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from harness.bounds import Bound, bound_of
+from harness.bounds import Bound, stepped_bound
+from harness.errors import ConfigError
 from harness.geometry import (
     DIRECT,
     GATHER,
+    SINGLE,
     ConvGeometry,
     ElementwiseGeometry,
     Execution,
     Geometry,
-    MeanGeometry,
     Pad,
+    Shape,
+    Step,
 )
-from harness.liveness import Schedule, schedule
+from harness.kernels.cost import USUAL, Limits, Option, cheapest
+from harness.kernels.declared import Kernel, Situation, situation_of
+from harness.kernels.kernelset import PLAIN_SET, KernelSet, Selection, find_kernels
+from harness.liveness import Schedule, schedule, stepped_schedule
 from harness.schema.constants import Layout, OpKind, Rounding, TapOrder, Traversal
 
-_WALK = 0  # bit of convolutions by other ways than rows
-_SUM_BYTES = 4  # of a mean's accumulator
+ALIGNMENT = 4  # V of the design: everything is placed on 4 bytes, whatever the kernels need
 _REVERSED = Execution(traversal=Traversal.REVERSE)
 _CHANNEL = Execution(traversal=Traversal.CHANNEL)
 _POOLS = (OpKind.AVERAGE_POOL, OpKind.MAX_POOL)
@@ -37,53 +42,169 @@ _BOTH_WAYS = (
 
 
 @lru_cache(maxsize=64)
-def schedule_of(kind: OpKind, geometry: Geometry, execution: Execution, onto: int = 0) -> Schedule:
-    """The reads and writes of a kernel that produces one scalar at a time, kept for the next asker."""
-    return schedule(kind, geometry, execution, onto)
+def schedule_of(
+    kind: OpKind, geometry: Geometry, execution: Execution, onto: int = 0, step: Step = SINGLE
+) -> Schedule:
+    """The reads and writes of a kernel that makes such steps, kept for the next asker."""
+    if step.single:
+        return schedule(kind, geometry, execution, onto)
+    return stepped_schedule(kind, geometry, execution, onto, step)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How an op is run. index: the kernel's number in the set. step: between two readings of its input;
+    step.pixels is B."""
+
+    kernel: Kernel
+    index: int
+    step: Step
+    scratch_bytes: int
 
 
 @dataclass(frozen=True)
 class KernelTraits:
-    """A kernel that makes `pixels` output pixels by `channels` output channels a step.
+    """A kernel set on a chip. name: as find_kernels takes it. chip: None for kernels that run on any.
 
-    alignment: input and output base must be multiples of it, in bytes.
+    What is asked of an op depends on the kernel that runs it, and that on its rounding, too; where none
+    is given it is what TFLite has: single for fully connected, double for all others.
     """
 
     name: str
-    pixels: int
-    channels: int
-    alignment: int
+    chip: str | None = None
+    limits: Limits = USUAL
 
-    def bound(self, kind: OpKind, geometry: Geometry, execution: Execution, onto: int = 0) -> Bound:
-        """Gap, debt and workspace of the operand that shares memory with the output, for this kernel's
+    @property
+    def kernels(self) -> KernelSet:
+        """Errors: ConfigError, see find_kernels."""
+        return find_kernels(self.name)
+
+    @property
+    def alignment(self) -> int:
+        """Input and output bases must be multiples of it, in bytes: V, or what a kernel needs."""
+        return _alignment(self.kernels)
+
+    def choose(
+        self,
+        kind: OpKind,
+        geometry: Geometry,
+        execution: Execution,
+        rounding: Rounding | None = None,
+    ) -> Choice:
+        """The first kernel of the set that takes the op, in its cheapest steps. Errors: ConfigError
+        where there is none."""
+        usual = Rounding.SINGLE if kind is OpKind.FULLY_CONNECTED else Rounding.DOUBLE
+        return _choose(self, kind, geometry, execution, usual if rounding is None else rounding)
+
+    def bound(
+        self,
+        kind: OpKind,
+        geometry: Geometry,
+        execution: Execution,
+        onto: int = 0,
+        rounding: Rounding | None = None,
+    ) -> Bound:
+        """Gap, debt and workspace of the operand that shares memory with the output, for the kernel's
         own order of reads and writes, by formula. REVERSE: mirrored (harness.liveness.schedule)."""
-        return bound_of(kind, geometry, execution, onto)
+        step = self.choose(kind, geometry, execution, rounding).step
+        return stepped_bound(kind, geometry, execution, onto, step)
 
-    def scratch_bytes(self, kind: OpKind, geometry: Geometry, execution: Execution) -> int:
-        """As the kernel's C file asks for."""
-        if isinstance(geometry, ConvGeometry):
-            return self._window_scratch(kind, geometry, execution)
-        if isinstance(geometry, MeanGeometry):
-            return _SUM_BYTES * geometry.c
-        if kind in (OpKind.UPSAMPLE, OpKind.CONCAT, OpKind.PAD):
-            return geometry.output.c
-        return 0
+    def schedule(
+        self,
+        kind: OpKind,
+        geometry: Geometry,
+        execution: Execution,
+        onto: int = 0,
+        rounding: Rounding | None = None,
+    ) -> Schedule:
+        """Of the same kernel the reads and writes, for the simulator."""
+        step = self.choose(kind, geometry, execution, rounding).step
+        return schedule_of(kind, geometry, execution, onto, step)
 
-    def _window_scratch(self, kind: OpKind, g: ConvGeometry, execution: Execution) -> int:
-        if execution.traversal is Traversal.CHANNEL:
-            return g.k_h_eff * g.w_in
-        if execution.direct or kind is OpKind.FULLY_CONNECTED:
-            return 0
-        return g.field * self.pixels
+    def scratch_bytes(
+        self,
+        kind: OpKind,
+        geometry: Geometry,
+        execution: Execution,
+        rounding: Rounding | None = None,
+    ) -> int:
+        """As the kernel's declaration says."""
+        return self.choose(kind, geometry, execution, rounding).scratch_bytes
+
+    def mover(self, shape: Shape) -> Choice:
+        """What brings a tensor of this shape, as stored, to another place."""
+        return self.choose(OpKind.MOVE, ElementwiseGeometry(shape.h, shape.w, shape.c), GATHER)
+
+    def select(self, chosen: Iterable[Choice]) -> Selection:
+        """What a runner needs to run these, and to shift their operands."""
+        return self.kernels.select(choice.kernel for choice in chosen)
 
 
-def kernel_set(kind: OpKind, execution: Execution, rounding: Rounding) -> frozenset[int]:
-    """What a runner needs to run an op and to shift its operand: bits of KERNELS in kernels/table.c."""
-    needed = {int(kind), int(OpKind.MOVE)}
-    walks = execution.traversal is not Traversal.ROW or rounding is Rounding.TRUNCATE
-    if kind is OpKind.CONV and walks:
-        needed = {_WALK, int(OpKind.MOVE)}
-    return frozenset(needed)
+@lru_cache(maxsize=32)
+def _alignment(kernels: KernelSet) -> int:
+    return max(ALIGNMENT, *(kernel.alignment for kernel in kernels.kernels))
+
+
+@lru_cache(maxsize=8192)
+def _choose(
+    traits: KernelTraits,
+    kind: OpKind,
+    geometry: Geometry,
+    execution: Execution,
+    rounding: Rounding,
+) -> Choice:
+    asked = situation_of(kind, geometry, execution, rounding)
+    kernels = traits.kernels
+    for kernel in kernels.preferred:
+        if not (kernel.runs_on(traits.chip) and kernel.takes(asked)):
+            continue
+        option = _option(kernel, asked, traits.limits)
+        if option is not None:
+            step = kernel.step(asked, option.pixels)
+            return Choice(kernel, kernels.index(kernel), step, option.scratch_bytes)
+    kernels.choose(asked, traits.chip)
+    raise ConfigError(
+        f"the kernels of {traits.name} that take {kind.name.lower()} need more scratch than there is",
+        evidence={"geometry": str(geometry), "scratch": traits.limits.scratch_bytes},
+    )
+
+
+def _option(kernel: Kernel, asked: Situation, limits: Limits) -> Option | None:
+    """A plain kernel takes what it needs: there is none after it."""
+    weights = _weights_bytes(kernel, asked)
+    outputs = asked.names["h_out"] * asked.names["w_out"]
+    options = [
+        Option(
+            pixels,
+            kernel.scratch_bytes(asked, pixels),
+            -(-outputs // pixels),
+            kernel.cycles.evaluate({**asked.names, "b": pixels}) if kernel.cycles else 0,
+        )
+        for pixels in kernel.step_sizes(asked)
+    ]
+    if kernel.set == PLAIN_SET:
+        return options[0]
+    return cheapest(options, weights, limits)
+
+
+def _weights_bytes(kernel: Kernel, asked: Situation) -> int:
+    """That each step reads of flash."""
+    n = asked.names
+    if kernel.weights_bytes is not None:
+        return kernel.weights_bytes.evaluate({**n, "b": 1})
+    per_channel = n["k_h"] * n["k_w"]
+    if asked.kind is OpKind.FULLY_CONNECTED:
+        per_channel = n["h_in"] * n["w_in"]
+    has = asked.kind in (OpKind.CONV, OpKind.DEPTHWISE, OpKind.FULLY_CONNECTED)
+    inputs = 1 if asked.kind is OpKind.DEPTHWISE else n["c_in"]
+    return per_channel * inputs * n["c_out"] if has else 0
+
+
+def kernel_set(kind: OpKind, execution: Execution, rounding: Rounding) -> Selection:
+    """The plain kernels that a runner needs to run an op of any geometry and to shift its operand."""
+    plain = find_kernels(PLAIN_SET)
+    fitting = [kernel for kernel in plain.kernels if kernel.runs_as(kind, execution, rounding)]
+    return plain.select(fitting[:1])
 
 
 def closed_form(execution: Execution) -> bool:
@@ -128,5 +249,4 @@ def operands_to_share(kind: OpKind, geometry: Geometry) -> tuple[int, ...]:
     return tuple(range(len(geometry.inputs)))
 
 
-# V of the design: everything is placed on 4 bytes, though these kernels read and write single bytes.
-PLAIN = KernelTraits("plain", pixels=1, channels=1, alignment=4)
+PLAIN = KernelTraits(PLAIN_SET)

@@ -8,5 +8,14 @@ every scalar by its own code and is meant to be obviously right. None imports an
 
 from harness.liveness.operators import Release, schedule
 from harness.liveness.schedule import Schedule, collides, debt, first_collision
+from harness.liveness.stepped import stepped_schedule
 
-__all__ = ["Release", "Schedule", "collides", "debt", "first_collision", "schedule"]
+__all__ = [
+    "Release",
+    "Schedule",
+    "collides",
+    "debt",
+    "first_collision",
+    "schedule",
+    "stepped_schedule",
+]

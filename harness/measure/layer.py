@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +15,12 @@ from harness.boards import Board, Witness
 from harness.build import RunnerImage
 from harness.case import Case, build_pack, make_case
 from harness.errors import ConfigError
-from harness.kernels import PLAIN, KernelTraits, schedule_of
+from harness.kernels import PLAIN, KernelTraits
 from harness.liveness import debt as simulate_debt
 from harness.liveness import first_collision
 from harness.measure.fit import check_fit, fits
 from harness.measure.observer import Observer
-from harness.measure.samples import is_long, provenance_of, samples_of
+from harness.measure.samples import is_long, kernels_asked, provenance_of, samples_of
 from harness.measure.wrong import first_wrong
 from harness.network import Layer
 from harness.plan import (
@@ -35,6 +36,8 @@ from harness.results import DebtProof, DebtRun, Measurement, Sample
 
 Int8s = NDArray[np.int8]
 MAX_REPLACED = 10
+UNORDERED_SEEDS = 5  # of a kernel whose output below the debt the host cannot predict,
+UNORDERED_TELLING = 3  # and how many of them must differ there
 
 
 @dataclass(frozen=True)
@@ -171,11 +174,15 @@ class _Session:
         )
 
     def _debt(self, plan: Plan, cases: _Cases, seeds: Sequence[int]) -> DebtProof:
-        layer, mode = plan.layer, plan.mode
-        steps = schedule_of(layer.kind, layer.geometry, mode.execution, mode.onto)
+        steps = plan.schedule
         debt, simulated = plan.bound.debt, simulate_debt(steps)
+        ordered = plan.choice.step.single
         if cases.at_debt is None or cases.below_debt is None:
-            return DebtProof(debt, simulated, (), 0, None)
+            return DebtProof(debt, simulated, (), 0, None, ordered)
+        collision = first_collision(steps, cases.below_debt.plan.distance)
+        if not ordered:
+            found, replaced = self._unordered(cases.at_debt, cases.below_debt, seeds)
+            return DebtProof(debt, simulated, tuple(found), replaced, collision, ordered)
         runs = []
         telling, replaced = telling_seeds(cases.below_debt, seeds)
         for seed in telling:
@@ -193,8 +200,39 @@ class _Session:
                         sample=sample,
                     )
                 )
-        collision = first_collision(steps, cases.below_debt.plan.distance)
         return DebtProof(debt, simulated, tuple(runs), replaced, collision)
+
+    def _unordered(
+        self, at_debt: Case, below: Case, seeds: Sequence[int]
+    ) -> tuple[list[DebtRun], int]:
+        """Both sides on five seeds, where nothing is predicted below the debt but that it shows. Of the
+        seeds that show nothing two are kept; more are replaced, up to MAX_REPLACED of them."""
+        runs: list[DebtRun] = []
+        replaced = silent = 0
+        candidates = itertools.chain(seeds, itertools.count(max(seeds) + 1))
+        while len(runs) < 2 * UNORDERED_SEEDS:
+            seed = next(candidates)
+            wrong = self._debt_run(below, seed, right=False)
+            if wrong.output_crc == wrong.clean_crc:
+                silent += 1
+                if silent > UNORDERED_SEEDS - UNORDERED_TELLING and replaced < MAX_REPLACED:
+                    replaced += 1
+                    continue
+            runs += [self._debt_run(at_debt, seed, right=True), wrong]
+        return runs, replaced
+
+    def _debt_run(self, case: Case, seed: int, *, right: bool) -> DebtRun:
+        clean = self._clean(case, seed)
+        (sample,) = self._run(case, seed, 0, 1, clean if right else None)
+        return DebtRun(
+            distance=case.plan.distance,
+            seed=seed,
+            right=right,
+            output_crc=sample.output_crc,
+            clean_crc=zlib.crc32(clean.tobytes()),
+            predicted_crc=None,
+            sample=sample,
+        )
 
     def _clean(self, case: Case, seed: int) -> Int8s:
         """The right output as stored, the same for every case of the session."""
@@ -250,6 +288,7 @@ class _Session:
             samples=tuple(samples),
             by_model=self._by_model(case, samples),
             shifted=plan.arrival is not None,
+            kernels=kernels_asked(plan.choices),
         )
 
 

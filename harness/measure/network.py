@@ -13,7 +13,7 @@ from harness.boards import Board
 from harness.build import RunnerImage
 from harness.case import NetworkCase, build_pack, record_counts
 from harness.measure.fit import bytes_needed, fits
-from harness.measure.samples import is_long, provenance_of, samples_of
+from harness.measure.samples import is_long, kernels_asked, provenance_of, samples_of
 from harness.measure.wrong import wrong_bytes
 from harness.network import Network
 from harness.plan import NetworkPlan, Strategy
@@ -78,6 +78,7 @@ def measure_network(
                 scratch_bytes=case.scratch_bytes,
                 samples=tuple(taken[case.plan.strategy]),
                 by_model=session.by_model(case, taken[case.plan.strategy], repeats),
+                kernels=kernels_asked(case.plan.choices),
             )
             for case in fitting
         },

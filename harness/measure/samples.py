@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from harness.boards import Board, Run
 from harness.build import RunnerImage, compiler_version
+from harness.kernels import Choice
 from harness.results import Provenance, Sample, Witnessed
 
 MASKED_SECONDS = 1.0  # longest window with interrupts off: a host waits 5 s on a control transfer
@@ -38,6 +39,11 @@ def provenance_of(board: Board, image: RunnerImage, pack_id: str) -> Provenance:
     )
 
 
+def kernels_asked(choices: Iterable[Choice]) -> tuple[tuple[int, str], ...]:
+    """Number and name of each."""
+    return tuple((choice.index, choice.kernel.name) for choice in choices)
+
+
 def samples_of(run: Run, witnessed: Sequence[Witnessed | None] | None = None) -> list[Sample]:
     """One a repeat. witnessed: what the witness saw of each, where there is one."""
     seen = [None] * len(run.results) if witnessed is None else witnessed
@@ -63,6 +69,7 @@ def samples_of(run: Run, witnessed: Sequence[Witnessed | None] | None = None) ->
             stack_peak=result.stack_peak,
             witness=witness,
             op_cycles=tuple(op.cycles for op in ops),
+            op_kernels=tuple(op.kernel for op in ops),
         )
         for ops, result, witness in zip(run.ops, run.results, seen, strict=True)
     ]

@@ -165,8 +165,8 @@ class _Gaps:
     def of(self, layer: Layer, way: Execution, onto: int) -> int:
         if way.traversal is Traversal.CHANNEL:
             return 0
-        key = (layer.kind, layer.geometry, way, onto)
+        key = (layer.kind, layer.geometry, way, onto, layer.rounding)
         if key not in self._known:
-            debt = self._kernel.bound(layer.kind, layer.geometry, way, onto).debt
+            debt = self._kernel.bound(layer.kind, layer.geometry, way, onto, layer.rounding).debt
             self._known[key] = max(0, debt or 0)
         return self._known[key]

@@ -9,8 +9,15 @@ from enum import StrEnum
 from harness.bounds import Bound, round_up
 from harness.errors import ConfigError
 from harness.geometry import DIRECT, GATHER, ConvGeometry, Execution, Pad, Shape
-from harness.kernels import PLAIN, KernelTraits, executions, operands_to_share, schedule_of
-from harness.liveness import collides
+from harness.kernels import (
+    PLAIN,
+    Choice,
+    KernelTraits,
+    executions,
+    operands_to_share,
+    schedule_of,
+)
+from harness.liveness import Schedule, collides
 from harness.network import Layer
 from harness.schema.constants import Layout, OpKind, Traversal
 from harness.strictyaml import nearest
@@ -66,7 +73,8 @@ class Plan:
     inputs: the operands. arrival: where the shared operand is loaded, if that is not its place (a
     `copied` mode). arena_bytes: all that they and the output may touch (the workspace W). distance: base
     of the shared operand above the output's; for rip it is the gap rounded up. bound: of the kernel that
-    really runs, and of the shared operand alone. unit: scalars that the kernel writes in one step.
+    really runs, and of the shared operand alone. unit: scalars of an output pixel; 1 of an op that goes
+    over scalars; channel by channel, what is written between two rows read. kernel: the set it is of.
     """
 
     layer: Layer
@@ -104,6 +112,24 @@ class Plan:
         if self.strategy is Strategy.DUAL:
             return sum(stored) + self.output.shape.size
         return self.bound.workspace + sum(stored) - stored[self.mode.onto]
+
+    @property
+    def choice(self) -> Choice:
+        """The kernel that runs the op, and its steps."""
+        layer = self.layer
+        return self.kernel.choose(layer.kind, layer.geometry, self.mode.execution, layer.rounding)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Of each op that runs: before it the memmove, where there is one."""
+        if self.arrival is None:
+            return (self.choice,)
+        return (self.kernel.mover(self.arrival.shape), self.choice)
+
+    @property
+    def schedule(self) -> Schedule:
+        """What that kernel reads of the shared operand and writes, for the simulator."""
+        return _steps(self.layer, self.mode, self.kernel)
 
     @property
     def name(self) -> str:
@@ -175,8 +201,8 @@ def plan_layer(
             f"{layer.id}: the output of {layer.kind.name.lower()} shares no memory with its input",
             hint="use --strategy dual",
         )
-    bound = kernel.bound(layer.kind, layer.geometry, mode.execution, mode.onto)
-    steps = schedule_of(layer.kind, layer.geometry, mode.execution, mode.onto)
+    bound = kernel.bound(layer.kind, layer.geometry, mode.execution, mode.onto, layer.rounding)
+    steps = _steps(layer, mode, kernel)
     if mode.execution.traversal is Traversal.CHANNEL:
         if collides(steps, 0):
             raise ConfigError(
@@ -187,6 +213,10 @@ def plan_layer(
         return plan_at_distance(layer, 0, mode, kernel, bound)
     distance = aligned_distance(steps.distance(bound.gap), mode, kernel)
     return plan_at_distance(layer, distance, mode, kernel, bound)
+
+
+def _steps(layer: Layer, mode: Mode, kernel: KernelTraits) -> Schedule:
+    return kernel.schedule(layer.kind, layer.geometry, mode.execution, mode.onto, layer.rounding)
 
 
 def aligned_distance(distance: int, mode: Mode, kernel: KernelTraits) -> int:
@@ -203,8 +233,8 @@ def proof_distances(plan: Plan) -> tuple[int, int] | None:
     not safe."""
     if plan.bound.debt is None:
         return None
-    layer, step = plan.layer, plan.kernel.alignment
-    steps = schedule_of(layer.kind, layer.geometry, plan.mode.execution, plan.mode.onto)
+    step = plan.kernel.alignment
+    steps = plan.schedule
     if plan.mode.execution.traversal is Traversal.CHANNEL:
         wrong = [distance for distance in (-step, step) if collides(steps, distance)]
         return (0, wrong[0]) if wrong else None
@@ -277,10 +307,10 @@ def _plan(
 ) -> Plan:
     kind, geometry, execution = layer.kind, layer.geometry, mode.execution
     alone = kind is OpKind.FULLY_CONNECTED  # no schedule in one memory
-    unit = 1 if alone else schedule_of(kind, geometry, execution, mode.onto).unit
-    known = (
-        bound if bound is not None or alone else kernel.bound(kind, geometry, execution, mode.onto)
-    )
+    unit = 1 if alone else _steps(layer, mode, kernel).unit
+    known = bound
+    if bound is None and not alone:
+        known = kernel.bound(kind, geometry, execution, mode.onto, layer.rounding)
     return Plan(
         layer=layer,
         strategy=strategy,
@@ -289,7 +319,7 @@ def _plan(
         inputs=inputs,
         output=output,
         arrival=arrival,
-        scratch_bytes=kernel.scratch_bytes(kind, geometry, execution),
+        scratch_bytes=kernel.scratch_bytes(kind, geometry, execution, layer.rounding),
         bound=known if known is not None else Bound(0, 0, None, layer.n_in + layer.n_out),
         unit=unit,
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.geometry import Execution
-from harness.kernels import kernel_set
+from harness.kernels import PLAIN, Choice, KernelTraits, Selection
 from harness.network import Network
 from harness.plan.layer import Strategy
 
@@ -31,7 +31,8 @@ class NetworkPlan:
     the highest byte that any tensor takes, copies made by a shift included. lower_bound: no placement of
     this strategy, in this order of ops, has a lower peak. proof: `bound`, the peak equals the lower
     bound; `milp`, the solver has shown that no plan has a lower price, peak and shifts together; None
-    where there may be a better one. alignment: V, of every offset."""
+    where there may be a better one. alignment: V, of every offset. kernel: the set whose kernels run
+    the steps."""
 
     network: Network
     strategy: Strategy
@@ -42,6 +43,7 @@ class NetworkPlan:
     proof: str | None
     scratch_bytes: int
     alignment: int = 4
+    kernel: KernelTraits = PLAIN
 
     @property
     def name(self) -> str:
@@ -52,14 +54,25 @@ class NetworkPlan:
         return str(self.strategy)
 
     @property
-    def kernels(self) -> frozenset[int]:
-        """What a runner needs to run it (harness.kernels.kernel_set)."""
-        found: set[int] = set()
-        for step in self.steps:
-            for layer in (self.network.nodes[op].layer for op in step.ops):
-                found |= kernel_set(layer.kind, step.execution, layer.rounding)
-        return frozenset(found)
+    def kernels(self) -> Selection:
+        """What a runner needs to run it."""
+        return self.kernel.select(self.choices)
 
     @property
     def arena_bytes(self) -> int:
         return self.peak
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Of each op that runs: before it the memmove, where there is one."""
+        found = []
+        for step in self.steps:
+            nodes = [self.network.nodes[op] for op in step.ops]
+            if step.onto is not None and step.moved_to is not None:
+                moved = nodes[0].inputs[step.onto]
+                found.append(self.kernel.mover(self.network.tensors[moved]))
+            found += [
+                self.kernel.choose(layer.kind, layer.geometry, step.execution, layer.rounding)
+                for layer in (node.layer for node in nodes)
+            ]
+        return tuple(found)

@@ -112,7 +112,9 @@ def _plan(
             way = edge.execution
             moved = solution.offsets[edge.output] + edge.at if op in shifts else None
             steps.append(Step((op,), way, edge.onto, edge.gap, moved))
-        scratch = max(scratch, kernel.scratch_bytes(node.layer.kind, node.layer.geometry, way))
+        layer = node.layer
+        needed = kernel.scratch_bytes(layer.kind, layer.geometry, way, layer.rounding)
+        scratch = max(scratch, needed)
     return NetworkPlan(
         network=network,
         strategy=strategy,
@@ -123,6 +125,7 @@ def _plan(
         proof=solution.proof,
         scratch_bytes=scratch,
         alignment=problem.alignment,
+        kernel=kernel,
     )
 
 

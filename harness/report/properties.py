@@ -15,6 +15,7 @@ def properties(verdict: Verdict) -> list[tuple[str, str]]:
         "board": p.board,
         "kind": p.kind,
         "plan": v.plan,
+        "kernel": v.kernel,
         "workspace_bound": v.workspace_bound,
         "workspace_given": v.workspace_given,
         "workspace_reached": v.workspace_reached,

@@ -16,6 +16,7 @@ HEADERS = (
     "board",
     "kind",
     "plan",
+    "kernel",
     "workspace bound",
     "reached",
     "debt proof",
@@ -55,7 +56,7 @@ def table(verdicts: Sequence[Verdict]) -> str:
 
 def _part(verdicts: Sequence[Verdict], ratio_to: str) -> str:
     headers = [f"to {printable(ratio_to)}" if header == _RATIO else header for header in HEADERS]
-    alignment = ("left",) * 4 + ("right",) * 6 + ("left", "right", "left")
+    alignment = ("left",) * 5 + ("right",) * 6 + ("left", "right", "left")
     rows = [_row(verdict) for verdict in verdicts]
     return tabulate(rows, headers=headers, disable_numparse=True, colalign=alignment)
 
@@ -72,6 +73,7 @@ def _row(v: Verdict) -> list[str]:
         printable(v.provenance.board),
         v.provenance.kind,
         v.plan,
+        printable(v.kernel) or "-",
         str(v.workspace_bound),
         str(v.workspace_reached),
         v.debt or "-",

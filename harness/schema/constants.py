@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-PROTOCOL_VERSION = 2
-PACK_VERSION = 3
+PROTOCOL_VERSION = 3
+PACK_VERSION = 4
 
 MAILBOX_ADDRESS = 0x2000_0000
 MAILBOX_BYTES = 256

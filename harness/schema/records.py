@@ -160,7 +160,8 @@ class CaseVerified(Record):
 
 @dataclass(frozen=True)
 class OpResult(Record):
-    """One op of one repeat. cycles has the empty bracket and counted interrupts taken off."""
+    """One op of one repeat. cycles has the empty bracket and counted interrupts taken off. kernel: which
+    ran it, its index in the runner's table."""
 
     c_name: ClassVar[str] = "op_result"
     cycles: U64
@@ -169,7 +170,7 @@ class OpResult(Record):
     xip_hits: U32
     repeat: U16
     op_index: U16
-    reserved: U32
+    kernel: U32
 
 
 @dataclass(frozen=True)
@@ -316,7 +317,9 @@ class OpRecord(Record):
     """One op. inputs: input_count tensors. Windows have k, s, d and pad; upsample has its factors in
     s, pad its border in pad. weights: constants at weights_offset of the case's slice: convolution
     [c_out, k_h, k_w, c_in], depthwise [k_h, k_w, c_out], fully connected [c_out, c_in], table [256].
-    quants: quant_count from index quant_first of the case's slice."""
+    quants: quant_count from index quant_first of the case's slice. kernel: that runs it, its index in
+    the runner's table; step_pixels: B, the output pixels that it makes a step. It may want its weights
+    packed (harness.kernels.packers)."""
 
     c_name: ClassVar[str] = "op_record"
     kind: U16
@@ -337,7 +340,7 @@ class OpRecord(Record):
     pad_left: U16
     pad_bottom: U16
     pad_right: U16
-    reserved: U16
+    kernel: U16
     input_zero_points: I32x2
     output_zero_point: I32
     activation_min: I32
@@ -346,6 +349,7 @@ class OpRecord(Record):
     weights_bytes: U32
     quant_first: U32
     quant_count: U32
+    step_pixels: U32
 
 
 RECORDS: tuple[type[Record], ...] = (

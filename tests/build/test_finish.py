@@ -46,9 +46,9 @@ def test_a_chip_without_firmware() -> None:
 
 
 def test_functions_have_names(runner_image: RunnerImage) -> None:
-    address = runner_image.symbols["run_gather_double"]
-    assert runner_image.function_at(address) == "run_gather_double+0x0"
-    assert runner_image.function_at((address & ~1) + 6) == "run_gather_double+0x6"
+    address = runner_image.symbols["plain_conv_gather_double"]
+    assert runner_image.function_at(address) == "plain_conv_gather_double+0x0"
+    assert runner_image.function_at((address & ~1) + 6) == "plain_conv_gather_double+0x6"
     assert runner_image.function_at(0x0800_0000) == "0x08000000"
     assert runner_image.function_at(0x4005_4000) == "0x40054000"  # behind the last of them
     boot2 = runner_image.symbols["boot2"]  # assembly, without a size
@@ -59,7 +59,7 @@ def test_the_code_at_an_address(runner_image: RunnerImage) -> None:
     """In SRAM it is what start-up copies there."""
     vectors = runner_image.code_at(0x1000_0100, 8)
     assert vectors == runner_image.flash[0x100:0x108]
-    in_sram = runner_image.symbols["run_gather_double"] & ~1
+    in_sram = runner_image.symbols["plain_conv_gather_double"] & ~1
     assert in_sram >> 28 == 2
     load = runner_image.symbols["__ram_code_load"] - runner_image.symbols["__ram_code_start"]
     at = in_sram + load - 0x1000_0000

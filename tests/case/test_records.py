@@ -138,7 +138,8 @@ def test_kernel_op(case: Case) -> None:
     assert (op.kind, op.rounding) == (layer.kind, _rounding(case))
     assert (op.layout, op.tap_order) == (execution.layout, execution.tap_order)
     assert op.traversal == execution.traversal
-    assert (op.input_count, op.output, op.reserved) == (count, count, 0)
+    assert (op.input_count, op.output, op.step_pixels) == (count, count, 1)
+    assert op.kernel == case.plan.choice.index
     assert op.inputs == tuple([*range(count), 0, 0, 0, 0][:4])
     g = layer.geometry
     window, pad = (1, 1, 1, 1, 1, 1), Pad()

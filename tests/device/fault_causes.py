@@ -80,9 +80,9 @@ def with_other_pack(bed: Bed) -> Numbers:
 def with_broken_kernel(bed: Bed) -> Numbers:
     """Every function of that name begins with an undefined instruction."""
     image = bed.image
-    for address in [at for at, name in image.functions if name == "run_gather_double"]:
-        image = replace(image, symbols={**image.symbols, "run_gather_double": address})
-        image = with_instruction(image, "run_gather_double", UNDEFINED)
+    for address in [at for at, name in image.functions if name == "plain_conv_gather_double"]:
+        image = replace(image, symbols={**image.symbols, "plain_conv_gather_double": address})
+        image = with_instruction(image, "plain_conv_gather_double", UNDEFINED)
     return measure(replace(bed, image=image))
 
 

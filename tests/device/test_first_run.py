@@ -110,16 +110,18 @@ def _failure(entry: BoardEntry, image: RunnerImage, kind: type[HarnessError]) ->
 
 def test_a_kernel_that_hangs(entry: BoardEntry, image: RunnerImage) -> None:
     text = _failure(
-        entry, with_instruction(image, "run_gather_double", BRANCH_TO_SELF), DeadlineError
+        entry, with_instruction(image, "plain_conv_gather_double", BRANCH_TO_SELF), DeadlineError
     )
     assert "no OP frame within" in text
-    assert "in run_gather_double+0x0" in text
+    assert "in plain_conv_gather_double+0x0" in text
     assert "firmware stage: SERVING" in text
 
 
 def test_a_kernel_that_faults(entry: BoardEntry, image: RunnerImage) -> None:
-    text = _failure(entry, with_instruction(image, "run_gather_double", UNDEFINED), FirmwareFault)
-    assert "faulted in run_gather_double+0x0 (run)" in text
+    text = _failure(
+        entry, with_instruction(image, "plain_conv_gather_double", UNDEFINED), FirmwareFault
+    )
+    assert "faulted in plain_conv_gather_double+0x0 (run)" in text
     assert "undefined instruction" in text
     assert "case: odd-3x3/rip@48" in text
     assert "op: 0" in text

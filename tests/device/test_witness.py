@@ -85,7 +85,7 @@ def test_it_agrees_with_painting_and_the_simulator(
         assert expected is not None
         assert wrong.sample.witness.collision == expected
         assert wrong.sample.witness.collisions > 0
-        writer = f"stored by run_{order.name.lower()}_double+"
+        writer = f"stored by plain_conv_{order.name.lower()}_double+"
         assert wrong.sample.witness.collided_in.startswith(writer)
 
 

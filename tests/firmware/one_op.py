@@ -89,7 +89,7 @@ class OneOp:
             pad_left=self.pad[1],
             pad_bottom=self.pad[2],
             pad_right=self.pad[3],
-            reserved=0,
+            kernel=0,
             input_zero_points=self.input_zero_points,
             output_zero_point=self.output_zero_point,
             activation_min=self.low,
@@ -98,6 +98,7 @@ class OneOp:
             weights_bytes=len(self.weights),
             quant_first=0,
             quant_count=len(self.quants),
+            step_pixels=1,
         )
 
     def parts(self) -> CaseParts:

@@ -14,6 +14,9 @@ from typing import Any
 
 from cobs import cobs
 
+from harness.geometry import Execution
+from harness.kernels import find_kernels, table_source, table_sources
+from harness.kernels.declared import Situation
 from harness.schema import records
 from harness.schema.constants import (
     PACK_MAGIC,
@@ -31,15 +34,18 @@ from harness.schema.header import header
 HERE = Path(__file__).parent
 FIRMWARE = HERE.parents[1] / "firmware"
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wconversion"]
-_PORTABLE = ("runner", "kernels")
+_PLAIN = find_kernels("plain")
 
 
 def compile_host(compiler: str, output: Path, extra: list[str], sources: list[str]) -> None:
-    """Compile runner and kernels with the host port and `sources` of this folder."""
+    """Compile runner and plain kernels with the host port and `sources` of this folder."""
     include = output.parent / "include"
     include.mkdir(exist_ok=True)
     (include / "ripbench_schema.h").write_text(header())
-    files = [str(path) for room in _PORTABLE for path in sorted((FIRMWARE / room).rglob("*.c"))]
+    table = include / "kernel_table.c"
+    table.write_text(table_source(_PLAIN.all()))
+    files = [str(path) for path in sorted((FIRMWARE / "runner").rglob("*.c"))]
+    files += [str(table), *(str(path) for path in table_sources(_PLAIN.all()))]
     files += [str(HERE / name) for name in ["host_port.c", *sources]]
     command = [compiler, *WARNINGS, *extra, f"-I{include}", f"-I{FIRMWARE}", *files]
     done = subprocess.run(
@@ -211,7 +217,7 @@ class Conv:
             pad_left=self.pad[1],
             pad_bottom=self.pad[2],
             pad_right=self.pad[3],
-            reserved=0,
+            kernel=0,
             input_zero_points=(self.zero_in, 0),
             output_zero_point=self.zero_out,
             activation_min=self.low,
@@ -220,6 +226,7 @@ class Conv:
             weights_bytes=len(self.weights),
             quant_first=0,
             quant_count=len(self.quants),
+            step_pixels=1,
         )
 
     def tensors(self) -> list[records.TensorRecord]:
@@ -274,7 +281,7 @@ def build(cases: list[CaseParts], **changes: Any) -> bytes:
     for case in cases:
         slices = []
         kinds: list[bytes] = [
-            b"".join(record.pack() for record in case.ops),
+            b"".join(with_kernel(record, case.tensors).pack() for record in case.ops),
             b"".join(record.pack() for record in case.tensors),
             b"".join(record.pack() for record in case.quants),
             case.weights,
@@ -303,6 +310,23 @@ def build(cases: list[CaseParts], **changes: Any) -> bytes:
             )
         )
     return assemble(entries, sections, **changes)
+
+
+def with_kernel(op: records.OpRecord, tensors: list[records.TensorRecord]) -> records.OpRecord:
+    """The record with the number of the plain kernel that takes it, where one does and it has none."""
+    try:
+        execution = Execution(Layout(op.layout), TapOrder(op.tap_order), Traversal(op.traversal))
+        rounding, kind = Rounding(op.rounding), OpKind(op.kind)
+        first, output = tensors[op.inputs[0]], tensors[op.output]
+    except (ValueError, IndexError):
+        return op
+    names = {"h_in": first.h, "w_in": first.w, "c_in": first.c, "operands": op.input_count}
+    names |= {"h_out": output.h, "w_out": output.w, "c_out": output.c, "broadcast": 0}
+    for name in ("k_h", "k_w", "s_h", "s_w", "d_h", "d_w"):
+        names[name] = getattr(op, name)
+    asked = Situation(kind, execution, rounding, names)
+    taking = [n for n, kernel in enumerate(_PLAIN.kernels) if kernel.takes(asked)]
+    return replace(op, kernel=taking[0]) if taking and not op.kernel else op
 
 
 def sealed(entry: records.CaseEntry) -> records.CaseEntry:

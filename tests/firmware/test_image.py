@@ -13,7 +13,7 @@ import pytest
 from harness.build import build_runner
 from harness.build.image import RunnerImage
 from harness.geometry import GATHER
-from harness.kernels import kernel_set
+from harness.kernels import find_kernels, kernel_set
 from harness.schema.constants import IMAGE_MAGIC, OpKind, Rounding
 
 _FLASH = 0x1000_0000
@@ -39,7 +39,8 @@ _CHIPS = [
 
 # Timed code, code that runs while flash cannot be read, and the USB interrupt's usual path.
 _IN_SRAM = {
-    "run_gather_double", "run_gather_single", "run_direct_double", "run_direct_single", "dot",
+    "plain_conv_gather_double", "plain_conv_gather_single", "plain_conv_direct_double",
+    "plain_conv_direct_single", "dot",
     "run_in_window", "port_window_begin", "port_window_end",
     "usbctrl_irq_handler", "usb_service", "cdc_received", "cdc_transmit", "pipe_give",
     "clocks_measure_clk_sys", "memcpy", "memset", "crc32", "port_flush_flash_cache",
@@ -122,15 +123,16 @@ def test_a_kernel_set_leaves_the_rest_to_the_arena(chip: _Chip, image: RunnerIma
     small = build_runner(chip.name, kernels=rows)
     assert small.pool_bytes > max(chip.pool_bytes, image.pool_bytes + 8 * 1024)
     names = _names(small)
-    assert {"run_gather_double", "run_direct_single", "run_move"} <= set(names)
-    assert not {"run_softmax", "run_add_double", "run_walk"} & set(names)
+    assert {"plain_conv_gather_double", "plain_conv_direct_single", "plain_move"} <= set(names)
+    assert not {"plain_softmax", "plain_add_double", "plain_conv_walk"} & set(names)
 
 
 def test_every_kernel_runs_from_sram(image: RunnerImage) -> None:
-    kernels = [(name, at) for at, name in image.functions if name.startswith("run_")]
+    kernels = {kernel.run for kernel in find_kernels("plain").kernels}
     assert len(kernels) > 25
-    outside = {"run_case", "run_once", "run_ops"}
-    assert {name for name, at in kernels if at < 0x2000_0000} <= outside
+    found = {name: at for at, name in image.functions if name in kernels}
+    assert set(found) == kernels
+    assert all(_is_ram_code(image, at) for at in found.values())
 
 
 def test_functions_in_sram_are_told_apart(image: RunnerImage) -> None:
@@ -139,9 +141,9 @@ def test_functions_in_sram_are_told_apart(image: RunnerImage) -> None:
     names = [name.split(".")[0] for at, name in image.functions if _is_ram_code(image, at)]
     assert {name for name in names if names.count(name) > 1} == {"dot"}
     assert {
-        "run_depthwise_gather_double", "run_depthwise_direct_single",
-        "run_depthwise_channel_double", "run_average_pool", "run_max_pool", "run_mean_double",
-        "run_fully_connected_single", "run_walk",
+        "plain_depthwise_gather_double", "plain_depthwise_direct_single",
+        "plain_depthwise_channel_double", "plain_average_pool", "plain_max_pool",
+        "plain_mean_double", "plain_fully_connected_single", "plain_conv_walk",
     } <= set(names)  # fmt: skip
 
 

@@ -142,7 +142,7 @@ def test_any_table_stays_in_bounds(host: HostRunner, entry: int) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"output_zero_point": 0}, Refusal.NO_KERNEL),
+        ({"output_zero_point": 0}, Refusal.BAD_RECORD),
         ({"layout": Layout.PADDED}, Refusal.NO_KERNEL),
         *(({"traversal": t}, Refusal.NO_KERNEL) for t in set(Traversal) - set(STRAIGHT)),
         ({"weights_bytes": 256}, Refusal.BAD_RECORD),

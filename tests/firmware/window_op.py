@@ -126,11 +126,11 @@ class OneOp:
             "rounding": Rounding.DOUBLE, "layout": Layout.DENSE, "tap_order": TapOrder.GATHER,
             "traversal": Traversal.ROW, "input_count": 1, "inputs": (0, 0, 0, 0), "output": 1,
             **dict.fromkeys(("k_h", "k_w", "s_h", "s_w", "d_h", "d_w"), 0),
-            **dict.fromkeys(("pad_top", "pad_left", "pad_bottom", "pad_right", "reserved"), 0),
+            **dict.fromkeys(("pad_top", "pad_left", "pad_bottom", "pad_right", "kernel"), 0),
             "input_zero_points": (0, 0), "output_zero_point": 0,
             "activation_min": -128, "activation_max": 127,
             "weights_offset": 0, "weights_bytes": len(self.weights),
-            "quant_first": 0, "quant_count": len(self.quants),
+            "quant_first": 0, "quant_count": len(self.quants), "step_pixels": 1,
         }  # fmt: skip
         return OpRecord(**{"kind": self.kind, **usual, **self.fields})
 

@@ -7,7 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from harness.geometry import ConcatGeometry, ConvGeometry, ElementwiseGeometry, Execution, Pad
+from harness.geometry import (
+    DIRECT,
+    ConcatGeometry,
+    ConvGeometry,
+    ElementwiseGeometry,
+    Execution,
+    Pad,
+)
 from harness.judge import judge
 from harness.measure import PlanRuns
 from harness.network import Layer
@@ -113,7 +120,7 @@ def test_all_is_well(layer: Layer, mode: Mode) -> None:
 
 
 def test_rip_where_no_memory_is_shared() -> None:
-    runs = _runs(CONNECTED, Mode(Execution()))
+    runs = _runs(CONNECTED, Mode(DIRECT))
     assert judge(runs, Strategy.RIP) is None
     verdict = judge(runs, Strategy.DUAL)
     assert verdict is not None

@@ -49,7 +49,7 @@ CONV = ConvGeometry(5, 6, 3, 4, 3, 2, d_h=2, pad=Pad(1, 1, 1, 1))
         (OpKind.DEPTHWISE, ConvGeometry(5, 6, 3, 3, 3, 2), CHANNEL, 18),  # 3 rows of 6
         (OpKind.DEPTHWISE, ConvGeometry(5, 6, 3, 3, 3, 2, d_h=2), CHANNEL, 30),
         (OpKind.MAX_POOL, ConvGeometry(5, 6, 3, 3, 3, 2), DIRECT, 0),
-        (OpKind.FULLY_CONNECTED, ConvGeometry(1, 1, 30, 4), GATHER, 0),
+        (OpKind.FULLY_CONNECTED, ConvGeometry(1, 1, 30, 4), DIRECT, 0),
         (OpKind.ADD, ElementwiseGeometry(5, 6, 3, 2), GATHER, 0),
         (OpKind.SOFTMAX, ElementwiseGeometry(5, 6, 3), GATHER, 0),
         (OpKind.MEAN, MeanGeometry(5, 6, 3), GATHER, 12),
@@ -97,14 +97,20 @@ def test_operands_of_full_size() -> None:
 
 
 def test_kernel_sets() -> None:
-    """Bit 0 is the convolution by other ways than rows; every set can shift an operand."""
-    move = int(OpKind.MOVE)
-    for kind in (OpKind.ADD, OpKind.DEPTHWISE, OpKind.SOFTMAX):
+    """What is made of the same sources, and the memmove: every runner can shift an operand."""
+    for kind in (OpKind.ADD, OpKind.MUL):
+        names = {f"plain_{kind.name.lower()}_{rounding}" for rounding in ("double", "single")}
         for way in (GATHER, REVERSE):
-            assert kernel_set(kind, way, Rounding.SINGLE) == {int(kind), move}
-    conv = int(OpKind.CONV)
-    assert kernel_set(OpKind.CONV, GATHER, Rounding.DOUBLE) == {conv, move}
-    assert kernel_set(OpKind.CONV, DIRECT, Rounding.SINGLE) == {conv, move}
-    assert kernel_set(OpKind.CONV, Execution(Layout.PADDED), Rounding.DOUBLE) == {conv, move}
-    assert kernel_set(OpKind.CONV, GATHER, Rounding.TRUNCATE) == {0, move}
-    assert kernel_set(OpKind.CONV, REVERSE, Rounding.DOUBLE) == {0, move}
+            assert kernel_set(kind, way, Rounding.SINGLE).names == {*names, "plain_move"}
+    rows = {f"plain_conv_{o}_{r}" for o in ("gather", "direct") for r in ("double", "single")}
+    walk = {"plain_conv_walk_gather", "plain_conv_walk_direct", "plain_move"}
+    rows |= {"plain_move"}
+    for way, rounding, names in (
+        (GATHER, Rounding.DOUBLE, rows),
+        (DIRECT, Rounding.SINGLE, rows),
+        (Execution(Layout.PADDED), Rounding.DOUBLE, rows),
+        (GATHER, Rounding.TRUNCATE, walk),
+        (REVERSE, Rounding.DOUBLE, walk),
+        (CHANNEL, Rounding.DOUBLE, {"plain_move"}),
+    ):
+        assert kernel_set(OpKind.CONV, way, rounding).names == names

@@ -7,7 +7,7 @@
  * each operand is read, then the result is written. Nothing else in the arena is written. There
  * are no taps: the tap order says nothing. Rounding is double or single. */
 #include "kernels/plain/elementwise.h"
-#include "kernels/plain/plain.h"
+#include "runner/kernels.h"
 
 enum { LEFT_SHIFT_FACTOR = 1 << 20 };
 
@@ -40,17 +40,12 @@ ALWAYS_INLINE void add(const struct op_call *call, enum rounding rounding)
     }
 }
 
-#define KERNEL(name, ROUNDING)                                                               \
-    RAM_CODE("plain_add_" #name)                                                             \
-    static void run_add_##name(const struct op_call *call)                                   \
-    {                                                                                        \
-        add(call, ROUNDING);                                                                 \
-    }                                                                                        \
-    static bool accepts_add_##name(const struct op_record *record)                           \
-    {                                                                                        \
-        return goes_straight(record, OP_KIND_ADD) && record->rounding == (uint16_t)ROUNDING; \
-    }                                                                                        \
-    const struct op_kernel plain_add_##name = {accepts_add_##name, no_scratch, run_add_##name}
+#define KERNEL(name, ROUNDING)                        \
+    RAM_CODE("plain_add_" #name)                      \
+    void plain_add_##name(const struct op_call *call) \
+    {                                                 \
+        add(call, ROUNDING);                          \
+    }
 
-KERNEL(double, ROUNDING_DOUBLE);
-KERNEL(single, ROUNDING_SINGLE);
+KERNEL(double, ROUNDING_DOUBLE)
+KERNEL(single, ROUNDING_SINGLE)

@@ -5,10 +5,10 @@
  * is written. Nothing else in the arena is written. There are no taps and no scaling: tap order
  * and rounding say nothing. */
 #include "kernels/plain/elementwise.h"
-#include "kernels/plain/plain.h"
+#include "runner/kernels.h"
 
 RAM_CODE("plain_clamp")
-static void run_clamp(const struct op_call *call)
+void plain_clamp(const struct op_call *call)
 {
     const struct walk walk = walk_over_output(call);
     const int8_t *const input = call->input;
@@ -19,10 +19,3 @@ static void run_clamp(const struct op_call *call)
         output[at] = (int8_t)output_stage(input[at], 0, low, high);
     }
 }
-
-static bool accepts_clamp(const struct op_record *record)
-{
-    return goes_straight(record, OP_KIND_CLAMP);
-}
-
-const struct op_kernel plain_clamp = {accepts_clamp, no_scratch, run_clamp};

@@ -5,10 +5,10 @@
  * operand is read to scratch, then all of its channels are written, ascending (row) or descending
  * (reverse). Nothing else in the arena is written. Nothing is computed: rounding says nothing. */
 #include "kernels/plain/elementwise.h"
-#include "kernels/plain/plain.h"
+#include "runner/kernels.h"
 
 RAM_CODE("plain_concat")
-static void run_concat(const struct op_call *call)
+void plain_concat(const struct op_call *call)
 {
     const struct walk pixels = walk_over(call, call->h_out * call->w_out);
     const int32_t operands = call->record->input_count;
@@ -22,10 +22,3 @@ static void run_concat(const struct op_call *call)
                     call->c_out, pixels.step);
     }
 }
-
-static bool accepts_concat(const struct op_record *record)
-{
-    return goes_straight(record, OP_KIND_CONCAT) && record->tap_order == TAP_ORDER_GATHER;
-}
-
-const struct op_kernel plain_concat = {accepts_concat, pixel_of_scratch, run_concat};

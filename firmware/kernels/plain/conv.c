@@ -12,19 +12,10 @@
 #include "kernels/plain/bytes.h"
 #include "kernels/plain/dot.h"
 #include "kernels/plain/finish.h"
-#include "kernels/plain/plain.h"
-#include "kernels/plain/scratch.h"
 #include "kernels/plain/taps.h"
 #include "kernels/requantize.h"
 #include "port/placement.h"
-
-static bool accepts(const struct op_record *record, enum tap_order order,
-                    enum rounding rounding)
-{
-    return record->kind == OP_KIND_CONV && record->rounding == (uint16_t)rounding &&
-           record->layout <= LAYOUT_PADDED && record->traversal == TRAVERSAL_ROW &&
-           record->tap_order == (uint16_t)order;
-}
+#include "runner/kernels.h"
 
 /* A pixel's receptive field, without what padding puts outside the image. Taps next to each
  * other in memory are read as one run; there are `runs` in each row of taps. */
@@ -107,16 +98,3 @@ ALWAYS_INLINE uint32_t dot_in_place(const struct op_call *call, const struct fie
 #define ROUNDING single
 #include "kernels/plain/conv_run.h"
 #undef ROUNDING
-
-#define KERNEL(order, rounding, TAP_ORDER, ROUNDING, scratch)                       \
-    static bool accepts_##order##_##rounding(const struct op_record *record)        \
-    {                                                                               \
-        return accepts(record, TAP_ORDER, ROUNDING);                                \
-    }                                                                               \
-    const struct op_kernel plain_conv_##order##_##rounding = {                      \
-        accepts_##order##_##rounding, scratch, run_##order##_##rounding}
-
-KERNEL(gather, double, TAP_ORDER_GATHER, ROUNDING_DOUBLE, field_of_scratch);
-KERNEL(gather, single, TAP_ORDER_GATHER, ROUNDING_SINGLE, field_of_scratch);
-KERNEL(direct, double, TAP_ORDER_DIRECT, ROUNDING_DOUBLE, no_scratch);
-KERNEL(direct, single, TAP_ORDER_DIRECT, ROUNDING_SINGLE, no_scratch);

@@ -16,7 +16,7 @@ ALWAYS_INLINE int8_t NAMED(finish)(const struct op_call *call, const struct quan
 }
 
 RAM_CODE("plain_run_gather_" STRING(ROUNDING))
-static void NAMED(run_gather)(const struct op_call *call)
+void NAMED(plain_conv_gather)(const struct op_call *call)
 {
     const int32_t field_bytes = call->k_h * call->k_w * call->c_in;
     int8_t *output = call->output;
@@ -37,7 +37,7 @@ static void NAMED(run_gather)(const struct op_call *call)
 }
 
 RAM_CODE("plain_run_direct_" STRING(ROUNDING))
-static void NAMED(run_direct)(const struct op_call *call)
+void NAMED(plain_conv_direct)(const struct op_call *call)
 {
     const int32_t field_bytes = call->k_h * call->k_w * call->c_in;
     int8_t *output = call->output;

@@ -16,26 +16,10 @@
 #include "kernels/plain/conv_walk.h"
 #include "kernels/plain/dot.h"
 #include "kernels/plain/finish.h"
-#include "kernels/plain/plain.h"
-#include "kernels/plain/scratch.h"
 #include "kernels/plain/taps.h"
 #include "kernels/requantize.h"
 #include "port/placement.h"
-
-static bool accepts(const struct op_record *record)
-{
-    const bool gather = record->tap_order == TAP_ORDER_GATHER;
-    const bool direct = record->tap_order == TAP_ORDER_DIRECT;
-    const uint32_t last = direct ? TRAVERSAL_HERRINGBONE : TRAVERSAL_REVERSE;
-    return record->kind == OP_KIND_CONV && record->rounding <= ROUNDING_TRUNCATE &&
-           record->layout <= LAYOUT_PADDED && (gather || direct) && record->traversal <= last;
-}
-
-static uint64_t scratch_bytes(const struct op_record *record, const struct tensor_record *input,
-                              const struct tensor_record *output)
-{
-    return record->tap_order == TAP_ORDER_GATHER ? field_of_scratch(record, input, output) : 0;
-}
+#include "runner/kernels.h"
 
 /* A pixel's receptive field, without what padding puts outside the image. Steps count pixels as
  * they are numbered for call->positions, or in memory where there are none. Taps that are next
@@ -135,7 +119,7 @@ static int8_t walk_truncate(const struct op_call *call, const struct quant_recor
 }
 
 RAM_CODE("plain_walk_run")
-static void run_walk(const struct op_call *call)
+void plain_conv_walk(const struct op_call *call)
 {
     const bool gather = call->record->tap_order == TAP_ORDER_GATHER;
     const bool reverse = call->record->traversal == TRAVERSAL_REVERSE;
@@ -165,5 +149,3 @@ static void run_walk(const struct op_call *call)
         }
     }
 }
-
-const struct op_kernel plain_conv_walk = {accepts, scratch_bytes, run_walk};

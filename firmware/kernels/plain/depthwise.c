@@ -13,17 +13,9 @@
  * In the padded layout stored padding is read as any other input. Rounding is double or single. */
 #include "kernels/plain/bytes.h"
 #include "kernels/plain/finish.h"
-#include "kernels/plain/plain.h"
-#include "kernels/plain/scratch.h"
 #include "kernels/plain/window.h"
 #include "port/placement.h"
-
-static bool accepts(const struct op_record *record, enum tap_order order, enum rounding rounding)
-{
-    return record->kind == OP_KIND_DEPTHWISE && record->rounding == (uint16_t)rounding &&
-           (record->layout == LAYOUT_DENSE || record->layout == LAYOUT_PADDED) &&
-           record->traversal == TRAVERSAL_ROW && record->tap_order == (uint16_t)order;
-}
+#include "runner/kernels.h"
 
 /* A block of one channel's taps, in the input or in scratch, and of their weights: offsets of the
  * first tap, bytes from a tap to the next one and from a row of taps to the next one. */
@@ -151,21 +143,14 @@ static void run_depthwise_direct(const struct op_call *call, enum rounding round
     }
 }
 
-#define KERNEL(order, rounding, TAP_ORDER, ROUNDING, scratch)                          \
-    static bool accepts_depthwise_##order##_##rounding(const struct op_record *record) \
-    {                                                                                  \
-        return accepts(record, TAP_ORDER, ROUNDING);                                   \
-    }                                                                                  \
-    RAM_CODE("plain_depthwise_" #order "_" #rounding)                                  \
-    static void run_depthwise_##order##_##rounding(const struct op_call *call)         \
-    {                                                                                  \
-        run_depthwise_##order(call, ROUNDING);                                         \
-    }                                                                                  \
-    const struct op_kernel plain_depthwise_##order##_##rounding = {                    \
-        accepts_depthwise_##order##_##rounding, scratch,                               \
-        run_depthwise_##order##_##rounding}
+#define KERNEL(order, rounding, ROUNDING)                                 \
+    RAM_CODE("plain_depthwise_" #order "_" #rounding)                     \
+    void plain_depthwise_##order##_##rounding(const struct op_call *call) \
+    {                                                                     \
+        run_depthwise_##order(call, ROUNDING);                            \
+    }
 
-KERNEL(gather, double, TAP_ORDER_GATHER, ROUNDING_DOUBLE, field_of_scratch);
-KERNEL(gather, single, TAP_ORDER_GATHER, ROUNDING_SINGLE, field_of_scratch);
-KERNEL(direct, double, TAP_ORDER_DIRECT, ROUNDING_DOUBLE, no_scratch);
-KERNEL(direct, single, TAP_ORDER_DIRECT, ROUNDING_SINGLE, no_scratch);
+KERNEL(gather, double, ROUNDING_DOUBLE)
+KERNEL(gather, single, ROUNDING_SINGLE)
+KERNEL(direct, double, ROUNDING_DOUBLE)
+KERNEL(direct, single, ROUNDING_SINGLE)

@@ -15,16 +15,9 @@
  * The ring has k_h_eff rows of w_in bytes. Rounding is double or single; tap order gather, since
  * a row's taps are copied before its first write. */
 #include "kernels/plain/finish.h"
-#include "kernels/plain/plain.h"
 #include "kernels/plain/window.h"
 #include "port/placement.h"
-
-static bool accepts(const struct op_record *record, enum rounding rounding)
-{
-    return record->kind == OP_KIND_DEPTHWISE && record->rounding == (uint16_t)rounding &&
-           record->layout == LAYOUT_DENSE && record->traversal == TRAVERSAL_CHANNEL &&
-           record->tap_order == TAP_ORDER_GATHER;
-}
+#include "runner/kernels.h"
 
 ALWAYS_INLINE int32_t least(int32_t a, int32_t b)
 {
@@ -136,25 +129,12 @@ static void run_depthwise_channel(const struct op_call *call, enum rounding roun
     }
 }
 
-static uint64_t scratch_bytes(const struct op_record *record, const struct tensor_record *input,
-                              const struct tensor_record *output)
-{
-    (void)output;
-    return ((uint64_t)(record->k_h - 1u) * record->d_h + 1) * input->w;
-}
+#define KERNEL(rounding, ROUNDING)                                      \
+    RAM_CODE("plain_depthwise_channel_" #rounding)                      \
+    void plain_depthwise_channel_##rounding(const struct op_call *call) \
+    {                                                                   \
+        run_depthwise_channel(call, ROUNDING);                          \
+    }
 
-#define KERNEL(rounding, ROUNDING)                                                   \
-    static bool accepts_depthwise_channel_##rounding(const struct op_record *record) \
-    {                                                                                \
-        return accepts(record, ROUNDING);                                            \
-    }                                                                                \
-    RAM_CODE("plain_depthwise_channel_" #rounding)                                   \
-    static void run_depthwise_channel_##rounding(const struct op_call *call)         \
-    {                                                                                \
-        run_depthwise_channel(call, ROUNDING);                                       \
-    }                                                                                \
-    const struct op_kernel plain_depthwise_channel_##rounding = {                    \
-        accepts_depthwise_channel_##rounding, scratch_bytes, run_depthwise_channel_##rounding}
-
-KERNEL(double, ROUNDING_DOUBLE);
-KERNEL(single, ROUNDING_SINGLE);
+KERNEL(double, ROUNDING_DOUBLE)
+KERNEL(single, ROUNDING_SINGLE)

@@ -8,17 +8,9 @@
 #include <stdint.h>
 
 #include "kernels/plain/bytes.h"
-#include "kernels/plain/scratch.h"
 #include "kernels/requantize.h"
 #include "port/placement.h"
 #include "runner/kernels.h"
-
-/* Dense, by rows or in reverse. */
-static inline bool goes_straight(const struct op_record *record, enum op_kind kind)
-{
-    return record->kind == (uint16_t)kind && record->layout == LAYOUT_DENSE &&
-           (record->traversal == TRAVERSAL_ROW || record->traversal == TRAVERSAL_REVERSE);
-}
 
 /* for (int32_t at = walk.first; at != walk.end; at += walk.step) */
 struct walk {

@@ -8,16 +8,8 @@
  * single. */
 #include "kernels/plain/dot.h"
 #include "kernels/plain/finish.h"
-#include "kernels/plain/plain.h"
-#include "kernels/plain/scratch.h"
 #include "port/placement.h"
-
-static bool accepts(const struct op_record *record, enum rounding rounding)
-{
-    return record->kind == OP_KIND_FULLY_CONNECTED && record->rounding == (uint16_t)rounding &&
-           record->layout == LAYOUT_DENSE && record->traversal == TRAVERSAL_ROW &&
-           record->tap_order == TAP_ORDER_DIRECT;
-}
+#include "runner/kernels.h"
 
 RAM_CODE("plain_fully_connected")
 static void run_fully_connected(const struct op_call *call, enum rounding rounding)
@@ -33,18 +25,12 @@ static void run_fully_connected(const struct op_call *call, enum rounding roundi
     }
 }
 
-#define KERNEL(rounding, ROUNDING)                                                 \
-    static bool accepts_fully_connected_##rounding(const struct op_record *record) \
-    {                                                                              \
-        return accepts(record, ROUNDING);                                          \
-    }                                                                              \
-    RAM_CODE("plain_fully_connected_" #rounding)                                   \
-    static void run_fully_connected_##rounding(const struct op_call *call)         \
-    {                                                                              \
-        run_fully_connected(call, ROUNDING);                                       \
-    }                                                                              \
-    const struct op_kernel plain_fully_connected_##rounding = {                    \
-        accepts_fully_connected_##rounding, no_scratch, run_fully_connected_##rounding}
+#define KERNEL(rounding, ROUNDING)                                    \
+    RAM_CODE("plain_fully_connected_" #rounding)                      \
+    void plain_fully_connected_##rounding(const struct op_call *call) \
+    {                                                                 \
+        run_fully_connected(call, ROUNDING);                          \
+    }
 
-KERNEL(double, ROUNDING_DOUBLE);
-KERNEL(single, ROUNDING_SINGLE);
+KERNEL(double, ROUNDING_DOUBLE)
+KERNEL(single, ROUNDING_SINGLE)

@@ -5,10 +5,10 @@
  * is written. Nothing else in the arena is written. There are no taps and no arithmetic: tap order
  * and rounding say nothing. */
 #include "kernels/plain/elementwise.h"
-#include "kernels/plain/plain.h"
+#include "runner/kernels.h"
 
 RAM_CODE("plain_lookup")
-static void run_lookup(const struct op_call *call)
+void plain_lookup(const struct op_call *call)
 {
     const struct walk walk = walk_over_output(call);
     const int8_t *const input = call->input;
@@ -18,10 +18,3 @@ static void run_lookup(const struct op_call *call)
         output[at] = middle[input[at]];
     }
 }
-
-static bool accepts_lookup(const struct op_record *record)
-{
-    return goes_straight(record, OP_KIND_TABLE);
-}
-
-const struct op_kernel plain_lookup = {accepts_lookup, no_scratch, run_lookup};

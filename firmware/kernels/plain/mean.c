@@ -10,18 +10,11 @@
  * The division by the number of pixels is in m and shift, of the op's one record of quantisation,
  * whose bias is not read. Rounding is double or single. */
 #include "kernels/plain/finish.h"
-#include "kernels/plain/plain.h"
 #include "port/placement.h"
+#include "runner/kernels.h"
 
 /* Scratch is declared as bytes. No sum overflows: SRAM holds far less than 2^31 / 255 pixels. */
 typedef int32_t __attribute__((may_alias)) sum_word;
-
-static bool accepts(const struct op_record *record, enum rounding rounding)
-{
-    return record->kind == OP_KIND_MEAN && record->rounding == (uint16_t)rounding &&
-           record->layout == LAYOUT_DENSE && record->traversal == TRAVERSAL_ROW &&
-           record->tap_order == TAP_ORDER_GATHER;
-}
 
 RAM_CODE("plain_mean")
 static void run_mean(const struct op_call *call, enum rounding rounding)
@@ -43,26 +36,12 @@ static void run_mean(const struct op_call *call, enum rounding rounding)
     }
 }
 
-static uint64_t scratch_bytes(const struct op_record *record, const struct tensor_record *input,
-                              const struct tensor_record *output)
-{
-    (void)record;
-    (void)output;
-    return (uint64_t)input->c * sizeof(sum_word);
-}
+#define KERNEL(rounding, ROUNDING)                         \
+    RAM_CODE("plain_mean_" #rounding)                      \
+    void plain_mean_##rounding(const struct op_call *call) \
+    {                                                      \
+        run_mean(call, ROUNDING);                          \
+    }
 
-#define KERNEL(rounding, ROUNDING)                                      \
-    static bool accepts_mean_##rounding(const struct op_record *record) \
-    {                                                                   \
-        return accepts(record, ROUNDING);                               \
-    }                                                                   \
-    RAM_CODE("plain_mean_" #rounding)                                   \
-    static void run_mean_##rounding(const struct op_call *call)         \
-    {                                                                   \
-        run_mean(call, ROUNDING);                                       \
-    }                                                                   \
-    const struct op_kernel plain_mean_##rounding = {                    \
-        accepts_mean_##rounding, scratch_bytes, run_mean_##rounding}
-
-KERNEL(double, ROUNDING_DOUBLE);
-KERNEL(single, ROUNDING_SINGLE);
+KERNEL(double, ROUNDING_DOUBLE)
+KERNEL(single, ROUNDING_SINGLE)

@@ -7,7 +7,7 @@
  * written once and nothing else in the arena is. The addresses decide the order: the record says
  * row. There are no taps and no arithmetic: tap order and rounding say nothing. */
 #include "kernels/plain/elementwise.h"
-#include "kernels/plain/plain.h"
+#include "runner/kernels.h"
 
 enum { WORDS = 4, WORD = 4, GROUP = WORDS * WORD };
 
@@ -84,7 +84,7 @@ ALWAYS_INLINE void copy_up(int8_t *to, const int8_t *from, int32_t bytes, bool b
 }
 
 RAM_CODE("plain_move")
-static void run_move(const struct op_call *call)
+void plain_move(const struct op_call *call)
 {
     const int32_t bytes = call->h_out * call->w_out * call->c_out;
     const bool by_words = (((uintptr_t)call->input | (uintptr_t)call->output) & (WORD - 1)) == 0;
@@ -94,10 +94,3 @@ static void run_move(const struct op_call *call)
         copy_down(call->output, call->input, bytes, by_words);
     }
 }
-
-static bool accepts_move(const struct op_record *record)
-{
-    return goes_straight(record, OP_KIND_MOVE) && record->traversal == TRAVERSAL_ROW;
-}
-
-const struct op_kernel plain_move = {accepts_move, no_scratch, run_move};

@@ -6,7 +6,7 @@
  * each operand is read, then the result is written. Nothing else in the arena is written. There
  * are no taps: the tap order says nothing. Rounding is double or single. */
 #include "kernels/plain/elementwise.h"
-#include "kernels/plain/plain.h"
+#include "runner/kernels.h"
 
 ALWAYS_INLINE void multiply(const struct op_call *call, enum rounding rounding)
 {
@@ -29,17 +29,12 @@ ALWAYS_INLINE void multiply(const struct op_call *call, enum rounding rounding)
     }
 }
 
-#define KERNEL(name, ROUNDING)                                                               \
-    RAM_CODE("plain_mul_" #name)                                                             \
-    static void run_mul_##name(const struct op_call *call)                                   \
-    {                                                                                        \
-        multiply(call, ROUNDING);                                                            \
-    }                                                                                        \
-    static bool accepts_mul_##name(const struct op_record *record)                           \
-    {                                                                                        \
-        return goes_straight(record, OP_KIND_MUL) && record->rounding == (uint16_t)ROUNDING; \
-    }                                                                                        \
-    const struct op_kernel plain_mul_##name = {accepts_mul_##name, no_scratch, run_mul_##name}
+#define KERNEL(name, ROUNDING)                        \
+    RAM_CODE("plain_mul_" #name)                      \
+    void plain_mul_##name(const struct op_call *call) \
+    {                                                 \
+        multiply(call, ROUNDING);                     \
+    }
 
-KERNEL(double, ROUNDING_DOUBLE);
-KERNEL(single, ROUNDING_SINGLE);
+KERNEL(double, ROUNDING_DOUBLE)
+KERNEL(single, ROUNDING_SINGLE)

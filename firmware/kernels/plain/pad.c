@@ -6,7 +6,7 @@
  * ascending (row) or descending (reverse). Nothing else in the arena is written. Nothing is
  * computed: rounding says nothing. */
 #include "kernels/plain/elementwise.h"
-#include "kernels/plain/plain.h"
+#include "runner/kernels.h"
 
 ALWAYS_INLINE void write_border(int8_t *to, int8_t value, int32_t count, int32_t step)
 {
@@ -18,7 +18,7 @@ ALWAYS_INLINE void write_border(int8_t *to, int8_t value, int32_t count, int32_t
 }
 
 RAM_CODE("plain_pad")
-static void run_pad(const struct op_call *call)
+void plain_pad(const struct op_call *call)
 {
     const int32_t c = call->c_in;
     const struct walk rows = walk_over(call, call->h_out);
@@ -39,10 +39,3 @@ static void run_pad(const struct op_call *call)
         }
     }
 }
-
-static bool accepts_pad(const struct op_record *record)
-{
-    return goes_straight(record, OP_KIND_PAD) && record->tap_order == TAP_ORDER_GATHER;
-}
-
-const struct op_kernel plain_pad = {accepts_pad, pixel_of_scratch, run_pad};

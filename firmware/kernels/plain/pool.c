@@ -11,16 +11,9 @@
  * halves away from zero. A window has at least one tap (runner/shapes.c). Input and output have one
  * scale and one zero point, so that nothing is requantised, and the record's rounding does not
  * matter. */
-#include "kernels/plain/plain.h"
-#include "kernels/plain/scratch.h"
 #include "kernels/plain/window.h"
 #include "port/placement.h"
-
-static bool accepts(const struct op_record *record, enum op_kind kind)
-{
-    return record->kind == (uint16_t)kind && record->layout == LAYOUT_DENSE &&
-           record->traversal == TRAVERSAL_ROW && record->tap_order == TAP_ORDER_DIRECT;
-}
+#include "runner/kernels.h"
 
 /* One channel's taps in the input: `step` bytes from one to the next, row_step from the end of a
  * row of taps to the next row. */
@@ -108,18 +101,12 @@ ALWAYS_INLINE void run_pool(const struct op_call *call, enum op_kind kind)
     }
 }
 
-#define KERNEL(name, KIND)                                             \
-    static bool accepts_##name##_pool(const struct op_record *record)  \
-    {                                                                  \
-        return accepts(record, KIND);                                  \
-    }                                                                  \
-    RAM_CODE("plain_" #name "_pool")                                   \
-    static void run_##name##_pool(const struct op_call *call)          \
-    {                                                                  \
-        run_pool(call, KIND);                                          \
-    }                                                                  \
-    const struct op_kernel plain_##name##_pool = {                     \
-        accepts_##name##_pool, no_scratch, run_##name##_pool}
+#define KERNEL(name, KIND)                               \
+    RAM_CODE("plain_" #name "_pool")                     \
+    void plain_##name##_pool(const struct op_call *call) \
+    {                                                    \
+        run_pool(call, KIND);                            \
+    }
 
-KERNEL(average, OP_KIND_AVERAGE_POOL);
-KERNEL(max, OP_KIND_MAX_POOL);
+KERNEL(average, OP_KIND_AVERAGE_POOL)
+KERNEL(max, OP_KIND_MAX_POOL)

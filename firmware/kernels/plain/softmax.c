@@ -14,7 +14,7 @@
  * larger than top reads the table at top - x modulo 256. There are no taps, and TFLite has no other
  * rounding of it: tap order and rounding say nothing. */
 #include "kernels/plain/elementwise.h"
-#include "kernels/plain/plain.h"
+#include "runner/kernels.h"
 
 enum {
     ONE = INT32_MAX,                          /* with 31 fraction bits, but for one unit */
@@ -100,7 +100,7 @@ ALWAYS_INLINE int8_t probability(struct scale scale, int32_t power)
 }
 
 RAM_CODE("plain_softmax")
-static void run_softmax(const struct op_call *call)
+void plain_softmax(const struct op_call *call)
 {
     const int32_t *const table = (const int32_t *)(const void *)call->weights;
     const int32_t c = call->c_in;
@@ -116,10 +116,3 @@ static void run_softmax(const struct op_call *call)
         }
     }
 }
-
-static bool accepts_softmax(const struct op_record *record)
-{
-    return goes_straight(record, OP_KIND_SOFTMAX) && record->output_zero_point == INT8_MIN;
-}
-
-const struct op_kernel plain_softmax = {accepts_softmax, no_scratch, run_softmax};

@@ -5,10 +5,10 @@
  * channels of its source are read to scratch, then they are written, ascending (row) or descending
  * (reverse). Nothing else in the arena is written. Nothing is computed: rounding says nothing. */
 #include "kernels/plain/elementwise.h"
-#include "kernels/plain/plain.h"
+#include "runner/kernels.h"
 
 RAM_CODE("plain_upsample")
-static void run_upsample(const struct op_call *call)
+void plain_upsample(const struct op_call *call)
 {
     const int32_t c = call->c_in;
     const struct walk rows = walk_over(call, call->h_in);
@@ -28,10 +28,3 @@ static void run_upsample(const struct op_call *call)
         }
     }
 }
-
-static bool accepts_upsample(const struct op_record *record)
-{
-    return goes_straight(record, OP_KIND_UPSAMPLE) && record->tap_order == TAP_ORDER_GATHER;
-}
-
-const struct op_kernel plain_upsample = {accepts_upsample, pixel_of_scratch, run_upsample};

@@ -8,17 +8,16 @@
 
 enum { RIGHT, PAD_WITH_ZERO, SINGLE_ROUNDING, EVEN_WIDTHS_ONLY, PAST_THE_PIXEL, STALE_SCRATCH };
 
-static bool accepts(const struct op_record *record)
+static bool accepts(const struct op_record *record, const struct tensor_record *tensors)
 {
+    (void)tensors;
     return record->kind == OP_KIND_CONV && record->layout == LAYOUT_DENSE &&
            record->traversal == TRAVERSAL_ROW && record->tap_order == TAP_ORDER_GATHER;
 }
 
-static uint64_t scratch_bytes(const struct op_record *record, const struct tensor_record *input,
-                              const struct tensor_record *output)
+static uint64_t scratch_bytes(const struct op_record *record, const struct tensor_record *tensors)
 {
-    (void)output;
-    return (uint64_t)record->k_h * record->k_w * input->c;
+    return (uint64_t)record->k_h * record->k_w * tensors[record->inputs[0]].c;
 }
 
 static void gather(const struct op_call *call, int32_t row, int32_t column)
@@ -77,8 +76,10 @@ static void run(const struct op_call *call)
     }
 }
 
-const struct op_kernel *kernel_for(const struct op_record *record)
+const struct op_kernel *kernel_for(const struct op_record *record,
+                                   const struct tensor_record *tensors)
 {
-    static const struct op_kernel kernel = {accepts, scratch_bytes, run};
-    return kernel.accepts(record) ? &kernel : NULL;
+    static const struct op_kernel kernel = {
+        .accepts = accepts, .scratch_bytes = scratch_bytes, .run = run};
+    return kernel.accepts(record, tensors) ? &kernel : NULL;
 }

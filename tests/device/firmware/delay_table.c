@@ -61,21 +61,23 @@ static void run(const struct op_call *call)
     }
 }
 
-static bool accepts(const struct op_record *record)
+static bool accepts(const struct op_record *record, const struct tensor_record *tensors)
 {
+    (void)tensors;
     return record->kind == OP_KIND_CONV;
 }
 
-static uint64_t scratch_bytes(const struct op_record *record, const struct tensor_record *input,
-                              const struct tensor_record *output)
+static uint64_t scratch_bytes(const struct op_record *record, const struct tensor_record *tensors)
 {
-    (void)record, (void)input, (void)output;
+    (void)record, (void)tensors;
     return 0;
 }
 
-static const struct op_kernel delay = {accepts, scratch_bytes, run};
+static const struct op_kernel delay = {
+    .accepts = accepts, .scratch_bytes = scratch_bytes, .run = run};
 
-const struct op_kernel *kernel_for(const struct op_record *record)
+const struct op_kernel *kernel_for(const struct op_record *record,
+                                   const struct tensor_record *tensors)
 {
-    return delay.accepts(record) ? &delay : NULL;
+    return delay.accepts(record, tensors) ? &delay : NULL;
 }

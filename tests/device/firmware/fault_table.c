@@ -211,21 +211,23 @@ static void run(const struct op_call *call)
     call->output[0] = 0;
 }
 
-static bool accepts(const struct op_record *record)
+static bool accepts(const struct op_record *record, const struct tensor_record *tensors)
 {
+    (void)tensors;
     return record->kind == OP_KIND_CONV;
 }
 
-static uint64_t scratch_bytes(const struct op_record *record, const struct tensor_record *input,
-                              const struct tensor_record *output)
+static uint64_t scratch_bytes(const struct op_record *record, const struct tensor_record *tensors)
 {
-    (void)record, (void)input, (void)output;
+    (void)record, (void)tensors;
     return 0;
 }
 
-static const struct op_kernel faulty = {accepts, scratch_bytes, run};
+static const struct op_kernel faulty = {
+    .accepts = accepts, .scratch_bytes = scratch_bytes, .run = run};
 
-const struct op_kernel *kernel_for(const struct op_record *record)
+const struct op_kernel *kernel_for(const struct op_record *record,
+                                   const struct tensor_record *tensors)
 {
-    return faulty.accepts(record) ? &faulty : NULL;
+    return faulty.accepts(record, tensors) ? &faulty : NULL;
 }

@@ -3,7 +3,9 @@
  * make. STRAY says which. */
 #include <stddef.h>
 
-#include "kernels/plain/plain.h"
+#include "runner/kernels.h"
+
+void plain_conv_gather_double(const struct op_call *call);
 
 enum { STORE_BELOW = 1, STORE_BELOW_SAME, LOAD_UNWRITTEN, STORE_ELSEWHERE, LOAD_OVERWRITTEN };
 
@@ -35,14 +37,25 @@ __attribute__((noipa)) static void stray(const struct op_call *call)
 
 static void run(const struct op_call *call)
 {
-    plain_conv_gather_double.run(call);
+    plain_conv_gather_double(call);
     stray(call);
 }
 
-const struct op_kernel *kernel_for(const struct op_record *record)
+static bool accepts(const struct op_record *record)
 {
-    static struct op_kernel kernel;
-    kernel = plain_conv_gather_double;
-    kernel.run = run;
-    return kernel.accepts(record) ? &kernel : NULL;
+    return record->kind == OP_KIND_CONV && record->rounding == ROUNDING_DOUBLE &&
+           record->traversal == TRAVERSAL_ROW && record->tap_order == TAP_ORDER_GATHER;
+}
+
+static uint64_t scratch_bytes(const struct op_record *record, const struct tensor_record *tensors)
+{
+    return (uint64_t)record->k_h * record->k_w * tensors[record->inputs[0]].c;
+}
+
+const struct op_kernel *kernel_for(const struct op_record *record,
+                                   const struct tensor_record *tensors)
+{
+    static const struct op_kernel kernel = {.scratch_bytes = scratch_bytes, .run = run};
+    (void)tensors;
+    return accepts(record) ? &kernel : NULL;
 }
