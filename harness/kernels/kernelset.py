@@ -101,7 +101,7 @@ def find_kernels(name: str) -> KernelSet:
     """A set of firmware/kernels/kernels.yaml, or a folder with a kernels.yaml of its own. The files of a
     folder are compiled and run: trusted code. Errors: ConfigError names the nearest set."""
     folder = resources.firmware() / "kernels"
-    shipped = load_kernels(folder)
+    shipped = _shipped(folder)
     plain = tuple(kernel for kernel in shipped if kernel.set == PLAIN_SET)
     sets = {kernel.set for kernel in shipped}
     if name in sets:
@@ -119,6 +119,19 @@ def find_kernels(name: str) -> KernelSet:
         if taken := known & {kernel.name, kernel.run, kernel.set}:
             raise ConfigError(f"{path / FILE}: the name {min(taken)!r} is a plain kernel's")
     return KernelSet(path.name, plain + own, path)
+
+
+def _shipped(folder: Path) -> tuple[Kernel, ...]:
+    """Of kernels.yaml, and of those in the folders beside it, which are sets of their folder's name.
+    Errors: ConfigError for a name that two of them have."""
+    kernels = list(load_kernels(folder))
+    for file in sorted(folder.glob(f"*/{FILE}")):
+        kernels += load_kernels(file.parent, usual_set=file.parent.name)
+    names = [kernel.name for kernel in kernels]
+    if len(set(names)) != len(names):
+        twice = min(name for name in names if names.count(name) > 1)
+        raise ConfigError(f"{folder}: the kernel {twice!r} is here twice")
+    return tuple(kernels)
 
 
 def _set_name(path: Path) -> str:

@@ -13,12 +13,11 @@ import pytest
 
 from harness.errors import ConfigError
 from harness.geometry import GATHER, ConcatGeometry, ElementwiseGeometry, UpsampleGeometry
-from harness.kernels import PLAIN, KernelTraits
+from harness.kernels import PLAIN
 from harness.network import Layer, Network, Node, network_of
 from harness.plan import (
     Budget,
     Limits,
-    NetworkPlan,
     Placer,
     Strategy,
     check_plan,
@@ -347,16 +346,9 @@ def test_what_cannot_be_asked(options: dict[str, float], what: str) -> None:
 
 
 def test_scratch_is_the_largest_of_all_ops() -> None:
-    class Counting(KernelTraits):
-        def scratch_bytes(self, *asked: object) -> int:
-            return 10 * len(str(asked[0]))
-
-    kernel = Counting("counting", 1, 1, 4)
-    network = draw_network(3)
-    plan: NetworkPlan = plan_network(network, Strategy.RIP, kernel=kernel)
-    assert plan.scratch_bytes == max(10 * len(str(node.layer.kind)) for node in network.nodes)
-    plain = plan_network(network, Strategy.RIP)
+    plain = plan_network(draw_network(3), Strategy.RIP)
     assert plain.scratch_bytes == max(
         PLAIN.scratch_bytes(node.layer.kind, node.layer.geometry, step.execution)
-        for node, step in zip(network.nodes, plain.steps, strict=True)
+        for node, step in zip(plain.network.nodes, plain.steps, strict=True)
     )
+    assert plain.scratch_bytes > 0
