@@ -7,7 +7,7 @@ seen from the ends), so the least distance from which on no write meets a live s
 
     debt = max over x with released(x) > 0 of (released(x) - x).
 
-CHANNEL writes with a stride and is safe at distance 0 or not; see `_channel_debt`.
+CHANNEL writes with a stride and is safe at distance 0 or not; see `channel_debt`.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _window(kind: OpKind, g: ConvGeometry, execution: Execution, release: Releas
     sigma, first = headroom(kind, g, execution, release)
     if execution.traversal is Traversal.CHANNEL:
         sigma = 0
-        debt = _channel_debt(g, execution)
+        debt = channel_debt(g, execution)
     elif execution.traversal is Traversal.HERRINGBONE:
         debt = literal_debt(g, execution.layout, sigma, first=first)
     else:
@@ -123,13 +123,15 @@ def _window(kind: OpKind, g: ConvGeometry, execution: Execution, release: Releas
     return clamped(sigma, debt, n_in, g.n_out)
 
 
-def _channel_debt(g: ConvGeometry, execution: Execution) -> int | None:
-    """0 where equal bases are safe, although some larger distances are not; else the least distance from
+def channel_debt(g: ConvGeometry, execution: Execution, band: int = 1) -> int | None:
+    """Of an output row after the other, or of bands of rows.
+
+    0 where equal bases are safe, although some larger distances are not; else the least distance from
     which on all are. Of several channels the first one's last write lies at the end of the output while
     all others are still to be read, so that end has to stay below the first row that is read."""
     rows, columns = axes(g, execution)
-    start = first_row(rows)
-    worst = worst_row(rows, write=columns.n_out, read=columns.n)
+    start = first_row(rows, band)
+    worst = worst_row(rows, write=columns.n_out, read=columns.n, band=band)
     if start is None or (g.c_in == 1 and worst is None):
         return None
     if worst is None or worst <= 0:

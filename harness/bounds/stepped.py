@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from harness.bounds import steps
 from harness.bounds.axis import axes, window_debt
-from harness.bounds.exact import bound_of
+from harness.bounds.exact import bound_of, channel_debt
 from harness.bounds.rip import Bound, clamped
 from harness.bounds.steps import Steps
 from harness.errors import ConfigError
@@ -80,12 +80,14 @@ def _own_channels(g: ConvGeometry, execution: Execution, channels: int, exact: B
 def _channels(g: ConvGeometry, execution: Execution, step: Step, exact: Bound) -> Bound:
     """Whether equal bases are safe does not depend on Q: another channel lies at other addresses. Where
     they are not, blocks of several channels are as one of all of them, or as one channel after
-    another."""
-    if step.pixels > 1 or step.prefetch:
+    another. Bands of rows are safe wherever single rows are."""
+    band = step.rows(g.w_out)
+    if band is None or step.prefetch:
         raise refused(OpKind.DEPTHWISE, execution, step)
     if step.channels < g.c_in:
-        return exact
-    ring = steps.ring(g, execution.layout)
+        debt = channel_debt(g, execution, band)
+        return clamped(0, debt, exact.workspace - exact.gap, g.n_out)
+    ring = steps.ring(g, execution.layout, band)
     if ring.debt is None or ring.debt > 0:
         return ring
     return clamped(0, 0, ring.workspace - ring.gap, g.n_out)

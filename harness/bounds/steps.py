@@ -92,11 +92,12 @@ def pipelined(g: ConvGeometry, steps: Steps, layout: Layout = Layout.DENSE) -> B
     return _bound(g, layout, 0, _debt(g, steps, layout, two, released))
 
 
-def ring(g: ConvGeometry, layout: Layout = Layout.DENSE) -> Bound:
+def ring(g: ConvGeometry, layout: Layout = Layout.DENSE, band: int = 1) -> Bound:
     """Before each output row the input rows of its field that are not in a ring of k_h_eff rows yet are
-    copied there, and nothing else is read: mostly no gap for padding, at k_h_eff rows of scratch."""
+    copied there, and nothing else is read: mostly no gap for padding, at k_h_eff rows of scratch. band:
+    output rows for which that is done at once, into a ring of all that they read."""
     rows, columns = axes(g, Execution(layout, traversal=Traversal.CHANNEL))  # with all taps
-    debt = worst_row(rows, write=rows.write, read=rows.read)
+    debt = worst_row(rows, write=rows.write, read=rows.read, band=band)
     return _bound(g, layout, 0, debt, n_in=rows.n * columns.n * g.c_in)
 
 

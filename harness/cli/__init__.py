@@ -14,6 +14,7 @@ from harness.errors import HarnessError
 COMMANDS = {
     "boards": "the boards of boards.yaml, and which of them are attached",
     "build": "compile the runner firmware and print where it is",
+    "compare": "cycles of two kernel sets side by side, over layers or whole networks",
     "doctor": "test everything that a run needs, up to a board that answers",
     "emu": "boards without hardware, each a process of its own that keeps its flash",
     "gap": "gap, debt and workspace of a convolution, or of a list of them",

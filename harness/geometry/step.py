@@ -15,8 +15,9 @@ class Step:
     over_rows: do steps run on over the ends of output rows? Larger than a row they always do. prefetch:
     are the fields of the next step copied before a step is written? ring: is each input row copied,
     once, before the first output row that reads it? Of an op that goes over scalars, Q scalars of one
-    pixel make a step; channel by channel (Traversal.CHANNEL), an output row of Q channels. What the
-    writes of a step's block are among each other is not said, but where a step is one scalar.
+    pixel make a step; channel by channel (Traversal.CHANNEL), an output row of Q channels, or a band of
+    rows that B is. What the writes of a step's block are among each other is not said, but where a step
+    is one scalar.
     """
 
     pixels: int = 1
@@ -37,6 +38,13 @@ class Step:
     def runs_on(self, w_out: int) -> bool:
         """Over the ends of rows of `w_out` pixels?"""
         return self.over_rows or self.pixels > w_out
+
+    def rows(self, w_out: int) -> int | None:
+        """Of a band, channel by channel: whole ones. A single pixel stands for a row; None for what is
+        no band."""
+        if self.pixels == 1:
+            return 1
+        return None if self.pixels % w_out else self.pixels // w_out
 
 
 SINGLE = Step()

@@ -34,7 +34,10 @@ def stepped_schedule(
         return single  # a whole pixel is read before any of it is written
     stored = stored_geometry(geometry, execution)
     if execution.traversal is Traversal.CHANNEL:
-        return _channels(stored, step.channels)
+        band = step.rows(stored.w_out)
+        if band is None:
+            raise ConfigError(f"channel by channel there are no steps of {step.pixels} pixels")
+        return _channels(stored, step.channels, band)
     if execution.traversal is not Traversal.ROW:
         raise ConfigError(f"no steps of several pixels by {execution.traversal.name.lower()}")
     if step.ring:
@@ -103,13 +106,16 @@ def _own_channels(g: ConvGeometry, channels: int) -> Int64s:
     return found
 
 
-def _ring_rows(g: ConvGeometry) -> Int64s:
-    """For each input row the output row before which it is copied to the ring, or NEVER_READ."""
+def _ring_rows(g: ConvGeometry, band: int = 1) -> Int64s:
+    """For each input row the output row before which it is copied to the ring, or NEVER_READ: the first
+    of a band, of which all that lies between the ends of its fields is copied."""
     rows = np.full(g.h_in, NEVER_READ, dtype=np.int64)
     following = 0
-    for row in range(g.h_out):
+    for row in range(0, g.h_out, band):
         top = row * g.s_h - g.pad.top
-        first, end = max(following, top), min(g.h_in, top + g.k_h_eff)
+        last = min(row + band, g.h_out) - 1
+        first = max(following, top)
+        end = min(g.h_in, last * g.s_h - g.pad.top + g.k_h_eff)
         if first < end:
             rows[first:end] = row
             following = end
@@ -122,18 +128,22 @@ def _ring(g: ConvGeometry) -> Int64s:
     return np.repeat(released, g.w_in * g.c_in)
 
 
-def _channels(g: ConvGeometry, channels: int) -> Schedule:
-    """Q channels after Q others; of each block, an output row after the other, from a ring of rows."""
+def _channels(g: ConvGeometry, channels: int, band: int) -> Schedule:
+    """Q channels after Q others; of each block, a band of output rows after the other, from a ring of
+    rows; of each band, a channel after the other."""
     block = np.arange(g.c_in, dtype=np.int64) // channels
     width = np.minimum(channels, g.c_in - block * channels)  # of each channel's block
-    rows = np.repeat(_ring_rows(g), g.w_in)[:, None]
+    rows = np.repeat(_ring_rows(g, band), g.w_in)[:, None]
     written = block * channels * g.pixels_out + rows * g.w_out * width
-    pixels = np.arange(g.pixels_out, dtype=np.int64)[:, None] * g.c_out
+    pixels = np.arange(g.pixels_out, dtype=np.int64) * g.c_out
     addresses = [
-        (pixels + np.arange(q, min(q + channels, g.c_out), dtype=np.int64)).ravel()
+        (np.arange(q, min(q + channels, g.c_out))[:, None] + pixels[at : at + band * g.w_out])
+        .ravel()
+        .astype(np.int64)
         for q in range(0, g.c_out, channels)
+        for at in range(0, g.pixels_out, band * g.w_out)
     ]
-    unit = g.w_out * min(channels, g.c_out)
+    unit = min(band, g.h_out) * g.w_out * min(channels, g.c_out)
     read = rows != NEVER_READ
     return Schedule(
         traversal=Traversal.CHANNEL,

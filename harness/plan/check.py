@@ -30,7 +30,7 @@ def check_plan(plan: NetworkPlan) -> None:
     tags = Tags()
     for tensor in network.inputs:
         _write(plan, tags, tensor, plan.offsets[tensor], "the input as it is loaded")
-    replay = Replay()
+    replay = Replay(plan.kernel)
     for step in plan.steps:
         (op,) = step.ops
         _run(plan, tags, replay, step, op)

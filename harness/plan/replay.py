@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """One op in one memory with an operand, replayed: does a write come before a read that needs the byte?
 
-It is asked of the kernels' order of reads and writes (harness.liveness.schedule) and of no gap. An input
-pixel's scalars share their last reader, so a schedule with one channel names it for each pixel, and
-the turn of the first write into a pixel's bytes is a division: that is as fast as whole networks need.
-Executions that release the channels of a pixel one by one in another way than writing them in their
-place are replayed by the scalar.
+It is asked of the order of reads and writes of the kernel that runs the op (harness.liveness) and of no
+gap. An input pixel's scalars share their last reader, so a schedule with one channel names it for each
+pixel, or of a kernel that makes several pixels a step the first of that step, and the turn of the first
+write into a pixel's bytes is a division: that is as fast as whole networks need. Executions that release
+the channels of a pixel one by one in another way than writing them in their place are replayed by the
+scalar.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from harness.geometry import (
     Geometry,
     MeanGeometry,
 )
-from harness.liveness import first_collision, schedule
+from harness.geometry.step import Step
+from harness.kernels import PLAIN, KernelTraits, schedule_of
+from harness.liveness import first_collision
 from harness.network import Layer
 from harness.schema.constants import OpKind, Traversal
 
@@ -41,9 +44,10 @@ class Harm:
 
 
 class Replay:
-    """Remembers the last readers of geometries that it has seen."""
+    """Of the kernels of a set. Remembers the last readers of geometries that it has seen."""
 
-    def __init__(self) -> None:
+    def __init__(self, kernel: KernelTraits = PLAIN) -> None:
+        self._kernel = kernel
         self._last: dict[object, Int64s] = {}
 
     def harm(self, layer: Layer, execution: Execution, operand: int, distance: int) -> Harm | None:
@@ -53,21 +57,22 @@ class Replay:
         size, n_out = layer.inputs[operand].size, layer.n_out
         if distance >= n_out or -distance >= size:
             return None
+        step = self._kernel.choose(layer.kind, layer.geometry, execution, layer.rounding).step
         try:
             if execution.traversal is Traversal.CHANNEL:
-                return self._by_channel(layer, execution, distance)
-            if _by_pixel(layer, execution):
-                return self._by_pixels(layer, execution, operand, distance)
-            return _by_scalar(layer.kind, layer.geometry, execution, operand, distance)
+                return _by_channel(layer, execution, distance, step)
+            if _by_pixel(layer, execution, step):
+                return self._by_pixels(layer, execution, operand, distance, step)
+            return _by_scalar(layer.kind, layer.geometry, execution, operand, distance, step)
         except ConfigError:
             written = max(0, distance)
             return Harm(written, written - distance)
 
     def _by_pixels(
-        self, layer: Layer, execution: Execution, operand: int, distance: int
+        self, layer: Layer, execution: Execution, operand: int, distance: int, step: Step
     ) -> Harm | None:
         """All counted in order of traversal: from the ends in REVERSE."""
-        last = self._last_readers(layer, execution, operand)
+        last = self._last_readers(layer, execution, operand, step)
         size, n_out, c = layer.inputs[operand].size, layer.n_out, layer.inputs[operand].c
         reverse = execution.traversal is Traversal.REVERSE
         if reverse:
@@ -87,27 +92,30 @@ class Replay:
         lost = written - distance
         return Harm(n_out - 1 - written, size - 1 - lost) if reverse else Harm(written, lost)
 
-    def _by_channel(self, layer: Layer, execution: Execution, distance: int) -> Harm | None:
-        """At a whole number of pixels no two channels meet, and one stands for all."""
-        g = layer.window
-        if distance % g.c_in or g.c_in != g.c_out:
-            return _by_scalar(layer.kind, g, execution, 0, distance)
-        thin = replace(g, c_in=1, c_out=1)
-        found = _by_scalar(layer.kind, thin, execution, 0, distance // g.c_in)
-        return None if found is None else Harm(found.written * g.c_out, found.lost * g.c_in)
-
-    def _last_readers(self, layer: Layer, execution: Execution, operand: int) -> Int64s:
-        """Of each pixel of the operand the last step that reads it, or -1."""
-        thin = _thin(layer.geometry)
-        key = (layer.kind, thin, execution, operand)
+    def _last_readers(self, layer: Layer, execution: Execution, operand: int, step: Step) -> Int64s:
+        """Of each pixel of the operand the pixels that are written before its last read, or -1."""
+        thin, alone = _thin(layer.geometry), replace(step, channels=1)
+        key = (layer.kind, thin, execution, operand, alone)
         if key not in self._last:
-            self._last[key] = schedule(layer.kind, thin, execution, operand).last_reader
+            self._last[key] = schedule_of(layer.kind, thin, execution, operand, alone).last_reader
         return self._last[key]
 
 
-def _by_pixel(layer: Layer, execution: Execution) -> bool:
+def _by_channel(layer: Layer, execution: Execution, distance: int, step: Step) -> Harm | None:
+    """At a whole number of pixels no two channels meet, and one stands for all."""
+    g = layer.window
+    if distance % g.c_in or g.c_in != g.c_out:
+        return _by_scalar(layer.kind, g, execution, 0, distance, step)
+    thin, alone = replace(g, c_in=1, c_out=1), replace(step, channels=1)
+    found = _by_scalar(layer.kind, thin, execution, 0, distance // g.c_in, alone)
+    return None if found is None else Harm(found.written * g.c_out, found.lost * g.c_in)
+
+
+def _by_pixel(layer: Layer, execution: Execution, step: Step) -> bool:
     """Do all scalars of a pixel go at once, or in the order in which they are written?"""
-    return not execution.direct or layer.kind in _OWN_CHANNEL
+    if isinstance(layer.geometry, ConvGeometry) and not execution.direct:
+        return True
+    return step.channels == 1 and (not execution.direct or layer.kind in _OWN_CHANNEL)
 
 
 def _releases_in_place(layer: Layer) -> bool:
@@ -128,7 +136,12 @@ def _thin(geometry: Geometry) -> Geometry:
 
 
 def _by_scalar(
-    kind: OpKind, geometry: Geometry, execution: Execution, operand: int, distance: int
+    kind: OpKind,
+    geometry: Geometry,
+    execution: Execution,
+    operand: int,
+    distance: int,
+    step: Step,
 ) -> Harm | None:
-    found = first_collision(schedule(kind, geometry, execution, operand), distance)
+    found = first_collision(schedule_of(kind, geometry, execution, operand, step), distance)
     return None if found is None else Harm(found.address, found.live)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from harness.errors import ConfigError
 from harness.geometry import ElementwiseGeometry
-from harness.reference.requantize import quantize_multiplier, requantize
+from harness.reference.requantize import quantize_multiplier, requantize, to_int32
 from harness.schema.constants import Rounding
 
 Int8s = NDArray[np.int8]
@@ -121,7 +121,7 @@ def add(g: ElementwiseGeometry, p: AddParameters, a: Int8s, b: Int8s) -> Int8s:
     first, second = _operands(g, p, a, b)
     scaled_1 = _scale(first << ADD_LEFT_SHIFT, p.multiplier_1, p.shift_1, p.rounding)
     scaled_2 = _scale(second << ADD_LEFT_SHIFT, p.multiplier_2, p.shift_2, p.rounding)
-    return _finish(p, scaled_1 + scaled_2)
+    return _finish(p, to_int32(scaled_1 + scaled_2))
 
 
 def multiply(g: ElementwiseGeometry, p: MulParameters, a: Int8s, b: Int8s) -> Int8s:

@@ -183,7 +183,12 @@ def test_sets_that_are_none(tmp_path: Path) -> None:
 
 def test_every_source_of_the_shipped_kernels_is_declared() -> None:
     folder = resources.firmware() / "kernels"
-    declared = {folder / name for kernel in load_kernels(folder) for name in kernel.sources}
+    declared = {
+        kernel.folder / name
+        for file in folder.rglob("kernels.yaml")
+        for kernel in load_kernels(file.parent, usual_set=file.parent.name)
+        for name in kernel.sources
+    }
     found = {path for path in folder.rglob("*") if path.suffix in (".c", ".S")}
     assert declared == found
 

@@ -21,7 +21,7 @@ from harness.geometry import (
     Pad,
     Step,
 )
-from harness.liveness import debt, literal, stepped_schedule
+from harness.liveness import collides, debt, literal, stepped_schedule
 from harness.liveness.literal import Event, stored_pixel
 from harness.schema.constants import Layout, OpKind, TapOrder, Traversal
 
@@ -46,7 +46,8 @@ def _draw(rng: random.Random) -> Drawn:
         Pad(number(0, 2), number(0, 2), number(0, 2), number(0, 2)),
     )  # fmt: skip
     if kind is OpKind.DEPTHWISE and c_in == c_out and rng.random() < 0.5:
-        return kind, window, CHANNEL, Step(1, number(1, 5))
+        rows = rng.choice((0, 1, 2, 3, window.h_out))  # 0: a pixel, which stands for a row
+        return kind, window, CHANNEL, Step(rows * window.w_out or 1, number(1, 5))
     if kind is OpKind.MAX_POOL:
         return kind, window, DIRECT, Step(1, number(1, 5))
     layout, order = rng.choice(list(Layout)), rng.choice(list(TapOrder))
@@ -95,7 +96,10 @@ def _events(kind: OpKind, g: Geometry, way: Execution, step: Step) -> Iterator[E
         return
     assert isinstance(g, ConvGeometry)
     if way.traversal is Traversal.CHANNEL or step.ring:
-        yield from _ring(g, way, step.channels if way.traversal is Traversal.CHANNEL else g.c_out)
+        if step.ring:
+            yield from _ring(g, way, g.c_out, 1)
+        else:
+            yield from _ring(g, way, step.channels, max(1, step.pixels // g.w_out))
         return
     runs = [range(row * g.w_out, (row + 1) * g.w_out) for row in range(g.h_out)]
     if step.over_rows or step.pixels > g.w_out:
@@ -124,7 +128,7 @@ def _events(kind: OpKind, g: Geometry, way: Execution, step: Step) -> Iterator[E
             yield from (("write", p * g.c_out + n, at) for p in pixels for n in outputs)
 
 
-def _ring(g: ConvGeometry, way: Execution, channels: int) -> Iterator[Event]:
+def _ring(g: ConvGeometry, way: Execution, channels: int, band: int) -> Iterator[Event]:
     stored = (
         (g.h_in, g.w_in, g.pad.top)
         if way.layout is Layout.DENSE
@@ -135,14 +139,16 @@ def _ring(g: ConvGeometry, way: Execution, channels: int) -> Iterator[Event]:
         outputs = range(first, min(first + channels, g.c_out))
         inputs = outputs if channels < g.c_out else range(g.c_in)
         following = 0
-        for row in range(g.h_out):
-            start = row * g.s_h - top
-            for y in range(max(following, start), min(height, start + g.k_h_eff)):
+        for row in range(0, g.h_out, band):
+            end = min(row + band, g.h_out)
+            reached = (end - 1) * g.s_h - top + g.k_h_eff
+            for y in range(max(following, row * g.s_h - top), min(height, reached)):
                 following = y + 1
                 places = range(y * width, (y + 1) * width)
                 yield from (("read", p * g.c_in + n, row) for p in places for n in inputs)
-            pixels = range(row * g.w_out, (row + 1) * g.w_out)
-            yield from (("write", p * g.c_out + n, row) for p in pixels for n in outputs)
+            for n in outputs:  # of a band a channel after the other, rows ascending
+                pixels = range(row * g.w_out, end * g.w_out)
+                yield from (("write", p * g.c_out + n, row) for p in pixels)
 
 
 def test_formula_and_simulator_are_the_enumeration() -> None:
@@ -166,7 +172,7 @@ def test_gap_and_workspace() -> None:
         gap = max(0, steps.n_out - steps.n_in, truth or 0)
         assert (bound.debt, bound.gap, bound.workspace) == (truth, gap, gap + steps.n_in)
         assert sorted(steps.addresses.tolist()) == list(range(steps.n_out))
-        if kind is OpKind.CONV and not way.direct:
+        if kind is OpKind.CONV and not (way.direct or step.ring):  # a ring reads whole rows
             assert bound.gap <= stepped_bound(kind, g, way).gap
 
 
@@ -191,6 +197,67 @@ def test_the_layers_of_the_reference() -> None:
         assert stepped_bound(OpKind.DEPTHWISE, seven, GATHER, 0, Step(pixels, 4)).gap == gap
 
 
+def _bands(count: int) -> Iterator[tuple[ConvGeometry, Step]]:
+    """Channel by channel, more than a row at once."""
+    for kind, g, way, step in _drawn(count, seed=5):
+        if kind is OpKind.DEPTHWISE and way == CHANNEL:
+            assert isinstance(g, ConvGeometry)
+            yield g, step
+
+
+def test_bands_are_safe_wherever_single_rows_are() -> None:
+    """At equal bases; and the order of their writes is a channel after the other."""
+    safe = more = 0
+    for g, step in _bands(10000):
+        rows = stepped_schedule(OpKind.DEPTHWISE, g, CHANNEL)
+        bands = stepped_schedule(OpKind.DEPTHWISE, g, CHANNEL, 0, step)
+        alone, together = not collides(rows, 0), not collides(bands, 0)
+        assert together or not alone, (g, step)
+        safe, more = safe + alone, more + (together and not alone)
+        writes = [
+            a for what, a, _ in _events(OpKind.DEPTHWISE, g, CHANNEL, step) if what == "write"
+        ]
+        assert bands.addresses.tolist() == writes
+    assert safe > 300
+    assert more > 30
+
+
+def test_bands_in_deep_padding() -> None:
+    """Where whole rows of the output see no input, and strides leave some of it out."""
+    rng = random.Random(8)
+    number = rng.randint
+    unsafe = late = 0
+    for _ in range(3000):
+        c, s = number(1, 3), number(1, 4)
+        pad = Pad(number(0, 7), number(0, 3), number(0, 3), number(0, 3))
+        g = ConvGeometry(
+            number(2, 7), number(1, 4), c, c, number(1, 2), 1, s, number(1, 2), pad=pad
+        )
+        step = Step(number(1, 4) * g.w_out, number(1, 3))
+        steps = stepped_schedule(OpKind.DEPTHWISE, g, CHANNEL, 0, step)
+        happened = list(_events(OpKind.DEPTHWISE, g, CHANNEL, step))
+        truth = literal.debt(happened, steps.n_in, steps.n_out, Traversal.CHANNEL)
+        assert debt(steps) == truth, (g, step)
+        assert stepped_bound(OpKind.DEPTHWISE, g, CHANNEL, 0, step).debt == truth, (g, step)
+        unsafe += truth not in (None, 0)
+        late += pad.top >= g.k_h_eff + s and truth is not None
+    assert unsafe > 500
+    assert late > 500
+
+
+def test_a_band_of_the_paper() -> None:
+    """MCUNet's 3x3 at 20x20x96 in bands of 5 rows: rows 0 to 5 are read before row 0 is written, row 6
+    as the first one of the second band, after 5 * 20 pixels of 4 channels."""
+    g = ConvGeometry(20, 20, 96, 96, 3, 3, pad=Pad.same(1, 1))
+    steps = stepped_schedule(OpKind.DEPTHWISE, g, CHANNEL, 0, Step(100, 4))
+    first_channel = steps.released.reshape(20, 20, 96)[:, 0, 0].tolist()
+    assert first_channel == [0] * 6 + [400] * 5 + [800] * 5 + [1200] * 4
+    assert steps.unit == 400
+    assert steps.addresses[:3].tolist() == [0, 96, 192]
+    assert steps.addresses[99:102].tolist() == [99 * 96, 1, 97]
+    assert stepped_bound(OpKind.DEPTHWISE, g, CHANNEL, 0, Step(100, 4)).gap == 0
+
+
 @pytest.mark.parametrize(
     ("kind", "geometry", "way", "step"),
     [
@@ -199,6 +266,7 @@ def test_the_layers_of_the_reference() -> None:
         (OpKind.CONV, ConvGeometry(4, 4, 2, 2), DIRECT, Step(ring=True)),
         (OpKind.MAX_POOL, ConvGeometry(4, 4, 2, 2), DIRECT, Step(2, 1)),
         (OpKind.DEPTHWISE, ConvGeometry(4, 4, 2, 2), CHANNEL, Step(2)),
+        (OpKind.DEPTHWISE, ConvGeometry(4, 4, 2, 2), CHANNEL, Step(6)),
         (OpKind.ADD, ElementwiseGeometry(4, 4, 2, 2), GATHER, Step(2)),
         (OpKind.CONCAT, ConcatGeometry(4, 4, (2, 2)), GATHER, Step(2)),
     ],

@@ -10,7 +10,8 @@ import pytest
 
 from harness.errors import BoundViolation
 from harness.geometry import DIRECT, GATHER, ConvGeometry, ElementwiseGeometry, Execution, Pad
-from harness.kernels import executions
+from harness.kernels import PLAIN, KernelTraits, executions
+from harness.liveness import first_collision
 from harness.liveness.literal import collisions, events
 from harness.network import Layer, Network, Node, network_of
 from harness.network.draw import draw_geometry
@@ -71,6 +72,68 @@ def test_replay_of_an_op_is_what_single_scalars_say(kind: OpKind) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_replay_of_many_ops(kind: OpKind) -> None:
     _agree(kind, 2, 1500)
+
+
+FAST = KernelTraits("m33", "rp2350")
+
+
+def _stepped(rng: random.Random) -> tuple[Layer, Execution]:
+    """A convolution, or a depthwise one channel by channel, that kernels take in steps of pixels."""
+    number = rng.randint
+    if rng.random() < 0.5:
+        k = rng.choice((1, 3))
+        g = ConvGeometry(
+            number(1, 8), number(1, 8), number(1, 4), number(1, 5), k, k, number(1, 2), number(1, 2),
+            pad=Pad.same(k // 2, k // 2),
+        )  # fmt: skip
+        return Layer("drawn", g), GATHER
+    c, s = number(1, 6), number(1, 2)
+    g = ConvGeometry(number(1, 9), number(1, 9), c, c, 3, 3, s, s, pad=Pad.same(1, 1))
+    return Layer("drawn", g, OpKind.DEPTHWISE), CHANNEL
+
+
+def test_replay_of_a_kernel_that_makes_steps() -> None:
+    """By its own order, which lets distances pass that single pixels do not, and finds each other."""
+    rng = random.Random(6)
+    replay, single = Replay(FAST), Replay()
+    seen = {True: 0, False: 0}
+    gained = 0
+    for _ in range(300):
+        layer, way = _stepped(rng)
+        choice = FAST.choose(layer.kind, layer.geometry, way, layer.rounding)
+        assert choice.kernel.set == "m33"
+        steps = FAST.schedule(layer.kind, layer.geometry, way, 0, layer.rounding)
+        debt = FAST.bound(layer.kind, layer.geometry, way, 0, layer.rounding).debt or 0
+        for distance in {
+            0,
+            debt,
+            debt - 1,
+            *(rng.randint(-layer.n_in, layer.n_out) for _ in "1234"),
+        }:
+            truth = first_collision(steps, distance)
+            found = replay.harm(layer, way, 0, distance)
+            assert (found is None) == (truth is None), (layer, way, distance)
+            if found is not None and way == GATHER:
+                assert truth is not None
+                assert found == Harm(truth.address, truth.live)
+            seen[found is None] += 1
+            gained += found is None and single.harm(layer, way, 0, distance) is not None
+    assert min(seen.values()) > 150
+    assert gained > 20
+
+
+def test_a_plan_is_judged_by_its_own_kernels() -> None:
+    """A 3x3 of 10 rows of 4 pixels, whose first 16 pixels are one step: 10 pixels into the output the
+    input is still whole for a kernel that reads the fields of 16 pixels at once."""
+    layer = Layer("steps", ConvGeometry(10, 4, 64, 64, 3, 3, pad=Pad.same(1, 1)))
+    fast, plain = (k.bound(layer.kind, layer.geometry, GATHER).gap for k in (FAST, PLAIN))
+    assert fast < plain
+    plan = replace(_plan(layer, GATHER, 0, fast), kernel=FAST)
+    check_plan(plan)
+    with pytest.raises(BoundViolation, match="destroys tensor 0"):
+        check_plan(replace(plan, kernel=PLAIN))
+    with pytest.raises(BoundViolation, match="destroys tensor 0"):
+        check_plan(replace(_plan(layer, GATHER, 0, fast - 4), kernel=FAST))
 
 
 def test_an_operand_that_every_pixel_reads_may_not_be_met() -> None:

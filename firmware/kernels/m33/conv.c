@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* int8 convolution for the Cortex-M33's SIMD: dense, by rows, gather, double rounding; any kernel
+ * size, stride, dilation, padding and channels.
+ *
+ * Steps of call->step_pixels output pixels in row-major order, over the ends of rows; the last one
+ * may be shorter. In each
+ *   1. the receptive fields of all its pixels are copied to scratch (fields.h);
+ *   2. for each 4 output channels in ascending order, their weights are widened to halfwords in
+ *      scratch, once for all pixels, and the channels of these pixels are written, pixels ascending.
+ * (A step of one pixel takes the weights as they are, four channels at a time.)
+ * Nothing of the arena is read in 2, and nothing but the step's output is written. The bytes of a
+ * channel that only the exact code can do (channel.h) are written twice, the second time right.
+ *
+ * Scratch, taps being a field's rounded up to 4 and pixels the step's rounded up to 2:
+ *   widened weights  8 taps;  fields  2 taps pixels;  staged bytes  taps + 4;  channels beyond a
+ *   multiple of 4, or the partner of an odd pixel  4 pixels. */
+#include "kernels/m33/conv.h"
+
+#include "kernels/m33/fields.h"
+#include "kernels/m33/saturate.h"
+#include "kernels/m33/simd.h"
+#include "kernels/m33/sweep.h"
+#include "kernels/plain/bytes.h"
+#include "port/placement.h"
+#include "runner/kernels.h"
+
+/* Of one op. taps: of a field; filled: rounded up to a multiple of 4. */
+struct conv {
+    const struct op_call *call;
+    struct channels channels;
+    int32_t taps, filled;
+    uint32_t *weights;                        /* of 4 channels, widened */
+    uint32_t *fields;
+    int8_t *staged, *spare;
+};
+
+/* Of one step, from output pixel `first` on. */
+struct step {
+    int32_t first, count;
+};
+
+ALWAYS_INLINE struct conv conv_of(const struct op_call *call)
+{
+    const int32_t taps = call->k_h * call->k_w * call->c_in;
+    const int32_t filled = (taps + 3) & ~3;
+    const int32_t pixels = (call->step_pixels + 1) & ~1;
+    uint32_t *const weights = (uint32_t *)(void *)call->scratch;
+    uint32_t *const fields = weights + 2 * filled;
+    int8_t *const staged = (int8_t *)(fields + pixels * filled / 2);
+    return (struct conv){
+        .call = call,
+        .channels = channels_of(call, taps, 1),
+        .taps = taps,
+        .filled = filled,
+        .weights = weights,
+        .fields = fields,
+        .staged = staged,
+        .spare = staged + filled + 4,
+    };
+}
+
+/* The last 1 to 3 taps of 4 channels, followed by zeros. */
+ALWAYS_INLINE void widen_rest(uint32_t *to, const int8_t *const rows[SWEEP_CHANNELS], int32_t taps)
+{
+    for (int32_t channel = 0; channel < SWEEP_CHANNELS; channel++) {
+        const int8_t *const row = rows[channel];
+        const int32_t third = taps > 2 ? row[2] : 0;
+        const int32_t second = taps > 1 ? row[1] : 0;
+        to[channel] = ((uint32_t)row[0] & 0xffff) | (uint32_t)third << 16;
+        to[channel + SWEEP_CHANNELS] = (uint32_t)second & 0xffff;
+    }
+}
+
+ALWAYS_INLINE void widen(const struct conv *conv, const int8_t *const rows[SWEEP_CHANNELS])
+{
+    const int32_t whole = conv->taps & ~3;
+    uint32_t *to = conv->weights;
+    if (whole != 0) {
+        to = m33_widen(to, rows, whole / 4);
+    }
+    if (whole != conv->taps) {
+        const int8_t *const rest[SWEEP_CHANNELS] = {rows[0] + whole, rows[1] + whole,
+                                                    rows[2] + whole, rows[3] + whole};
+        widen_rest(to, rest, conv->taps - whole);
+    }
+}
+
+ALWAYS_INLINE void negate(const struct conv *conv, int32_t channel)
+{
+    uint32_t *const end = conv->weights + 2 * conv->filled;
+    for (uint32_t *at = conv->weights + channel; at < end; at += SWEEP_CHANNELS) {
+        *at = negated_halves(*at);
+    }
+}
+
+/* Which of 4 channels are special, a bit each. */
+struct specials {
+    uint32_t slow, negated;
+};
+
+/* The next 4 channels, the last one again and again where there are fewer. rows: their weights. */
+ALWAYS_INLINE struct specials plan_channels(const struct conv *conv, int32_t channel,
+                                            struct sweep *sweep,
+                                            const int8_t *rows[SWEEP_CHANNELS])
+{
+    const int32_t last = conv->call->c_out - 1;
+    struct specials found = {0, 0};
+#pragma GCC unroll 4
+    for (int32_t number = 0; number < SWEEP_CHANNELS; number++) {
+        const int32_t at = channel + number < last ? channel + number : last;
+        rows[number] = conv->call->weights + at * conv->taps;
+        const enum special special =
+            plan_channel(&conv->channels, &conv->call->quants[at], rows[number],
+                         &sweep->doubled_bias[number], &sweep->channels[number]);
+        found.slow |= (uint32_t)((special & SLOW) != 0) << number;
+        found.negated |= (uint32_t)((special & NEGATED) != 0) << number;
+    }
+    return found;
+}
+
+ALWAYS_INLINE void widen_channels(const struct conv *conv, const int8_t *const rows[SWEEP_CHANNELS],
+                                  uint32_t negated)
+{
+    widen(conv, rows);
+    for (int32_t number = 0; negated != 0; number++, negated >>= 1) {
+        if ((negated & 1) != 0) {
+            negate(conv, number);
+        }
+    }
+}
+
+/* One sweep over all pixels of a step; an odd one's partner is written to `partner`. */
+ALWAYS_INLINE void sweep_pixels(const struct conv *conv, struct sweep *sweep, int32_t count,
+                                int8_t *partner)
+{
+    sweep->fields = conv->fields;
+    sweep->pairs = count / 2;
+    if (sweep->pairs != 0) {
+        m33_sweep(sweep);
+    }
+    if (count % 2 != 0) {
+        sweep->fields = conv->fields + count / 2 * conv->filled;
+        sweep->pairs = 1;
+        sweep->pixel_step = (int32_t)((intptr_t)partner - (intptr_t)sweep->output);
+        m33_sweep(sweep);
+    }
+}
+
+/* A channel by the exact code, from the fields: a halfword is twice x - zero_point. */
+RAM_CODE("m33_conv_exact_channel")
+static void exact_channel(const struct conv *conv, const struct step *step, int32_t channel)
+{
+    const struct op_call *const call = conv->call;
+    const int8_t *const weights = call->weights + channel * conv->taps;
+    const struct quant_record *const quant = &call->quants[channel];
+    static const uint8_t place[4] = {0, 4, 1, 5};             /* halfword of a tap in its group */
+    for (int32_t pixel = 0; pixel < step->count; pixel++) {
+        const half *const field =
+            (const half *)(const void *)(conv->fields + pixel / 2 * conv->filled) + pixel % 2 * 2;
+        uint32_t sum = (uint32_t)quant->bias;
+        for (int32_t tap = 0; tap < conv->taps; tap++) {
+            const int32_t x = field[tap / 4 * 8 + place[tap % 4]] / 2;
+            sum += (uint32_t)(x * weights[tap]);
+        }
+        call->output[(step->first + pixel) * call->c_out + channel] =
+            exact_byte(call, quant, (int32_t)sum);
+    }
+}
+
+/* The channels of a step that are left behind the last 4: by way of the spare pixels. */
+ALWAYS_INLINE void write_rest(const struct conv *conv, struct sweep *sweep, int32_t count,
+                              int8_t *output, int32_t channels)
+{
+    const int32_t pixel_step = conv->call->c_out;
+    sweep->output = conv->spare;
+    sweep->pixel_step = SWEEP_CHANNELS;
+    sweep_pixels(conv, sweep, count, conv->spare + SWEEP_CHANNELS * count);
+    for (int32_t pixel = 0; pixel < count; pixel++) {
+        copy(output + pixel * pixel_step, conv->spare + SWEEP_CHANNELS * pixel, channels);
+    }
+}
+
+/* 4 channels of the only pixel of a step. */
+ALWAYS_INLINE void write_pixel(const struct conv *conv, const struct sweep *sweep,
+                               const int8_t *weights, int8_t *output)
+{
+    struct dot dot = {
+        .field = conv->fields,
+        .weights = weights,
+        .channel_step = conv->taps,
+        .groups = conv->filled / 4,
+    };
+    int32_t bytes[SWEEP_CHANNELS];
+#pragma GCC unroll 4
+    for (int32_t number = 0; number < SWEEP_CHANNELS; number++) {
+        dot.doubled_sums[number] = sweep->doubled_bias[number];
+    }
+    m33_dot(&dot);
+#pragma GCC unroll 4
+    for (int32_t number = 0; number < SWEEP_CHANNELS; number++) {
+        bytes[number] = saturated(&sweep->channels[number], dot.doubled_sums[number]);
+    }
+    const uint32_t word = four_bytes(bytes[0], bytes[1], bytes[2], bytes[3]);
+    put_word(output, clamped(word, sweep->low, sweep->high));
+}
+
+ALWAYS_INLINE void write_channels(const struct conv *conv, const struct step *step,
+                                  struct sweep *sweep, int32_t channel)
+{
+    const struct op_call *const call = conv->call;
+    const int32_t left = call->c_out - channel;
+    int8_t *const output = call->output + step->first * call->c_out + channel;
+    const int8_t *rows[SWEEP_CHANNELS];
+    const struct specials special = plan_channels(conv, channel, sweep, rows);
+    if (step->count == 1 && left >= SWEEP_CHANNELS && special.negated == 0 &&
+        conv->taps == conv->filled) {
+        write_pixel(conv, sweep, rows[0], output);
+    } else {
+        widen_channels(conv, rows, special.negated);
+        if (left >= SWEEP_CHANNELS) {
+            sweep->output = output;
+            sweep->pixel_step = call->c_out;
+            sweep_pixels(conv, sweep, step->count, conv->spare);
+        } else {
+            write_rest(conv, sweep, step->count, output, left);
+        }
+    }
+    uint32_t slow = special.slow;
+    for (int32_t number = 0; slow != 0 && number < left; number++, slow >>= 1) {
+        if ((slow & 1) != 0) {
+            exact_channel(conv, step, channel + number);
+        }
+    }
+}
+
+RAM_CODE("m33_conv")
+void m33_conv(const struct op_call *call)
+{
+    const struct conv conv = conv_of(call);
+    struct gathering gathering = {
+        .call = call,
+        .staged = conv.staged,
+        .taps = conv.taps,
+        .groups = conv.filled / 4,
+        .offset = both_halves(-2 * call->input_zero_point),
+    };
+    struct sweep sweep = {
+        .low = all_bytes(call->activation_min),
+        .high = all_bytes(call->activation_max),
+        .weights = conv.weights,
+        .pair_bytes = 4 * conv.filled,
+    };
+    const int32_t pixels = call->h_out * call->w_out;
+    for (struct step step = {0, call->step_pixels}; step.first < pixels;
+         step.first += call->step_pixels) {
+        if (step.count > pixels - step.first) {
+            step.count = pixels - step.first;
+        }
+        m33_gather(&gathering, conv.fields, step.count);
+        for (int32_t channel = 0; channel < call->c_out; channel += SWEEP_CHANNELS) {
+            write_channels(&conv, &step, &sweep, channel);
+        }
+    }
+}
