@@ -87,8 +87,10 @@ def _run(plan: NetworkPlan, tags: Tags, replay: Replay, step: Step, op: int) -> 
     for tensor, place in zip(node.inputs, places, strict=True):
         _read(plan, tags, tensor, place, who)
     start = plan.offsets[node.output]
+    layer = node.layer
+    made = plan.kernel.choose(layer.kind, layer.geometry, step.execution, layer.rounding).step
     for operand, (tensor, place) in enumerate(zip(node.inputs, places, strict=True)):
-        harm = replay.harm(node.layer, step.execution, operand, place - start)
+        harm = replay.harm(layer, step.execution, operand, place - start, made)
         if harm is not None:
             evidence = {
                 "op": who,

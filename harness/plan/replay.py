@@ -24,7 +24,9 @@ from harness.geometry import (
     Geometry,
     MeanGeometry,
 )
-from harness.liveness import first_collision, schedule
+from harness.geometry.step import SINGLE, Step
+from harness.kernels import schedule_of
+from harness.liveness import first_collision
 from harness.network import Layer
 from harness.schema.constants import OpKind, Traversal
 
@@ -46,28 +48,35 @@ class Replay:
     def __init__(self) -> None:
         self._last: dict[object, Int64s] = {}
 
-    def harm(self, layer: Layer, execution: Execution, operand: int, distance: int) -> Harm | None:
-        """With the operand's base `distance` bytes above the output's. An operand that the kernels'
-        schedules do not know in one memory with the output (one that every pixel reads) is taken to be
-        read until the end."""
+    def harm(
+        self,
+        layer: Layer,
+        execution: Execution,
+        operand: int,
+        distance: int,
+        step: Step = SINGLE,
+    ) -> Harm | None:
+        """With the operand's base `distance` bytes above the output's, by a kernel of such steps. An
+        operand that the kernels' schedules do not know in one memory with the output (one that every
+        pixel reads) is taken to be read until the end."""
         size, n_out = layer.inputs[operand].size, layer.n_out
         if distance >= n_out or -distance >= size:
             return None
         try:
             if execution.traversal is Traversal.CHANNEL:
-                return self._by_channel(layer, execution, distance)
-            if _by_pixel(layer, execution):
-                return self._by_pixels(layer, execution, operand, distance)
-            return _by_scalar(layer.kind, layer.geometry, execution, operand, distance)
+                return self._by_channel(layer, execution, distance, step)
+            if _by_pixel(layer, execution, step):
+                return self._by_pixels(layer, execution, operand, distance, step)
+            return _by_scalar(layer.kind, layer.geometry, execution, operand, distance, step)
         except ConfigError:
             written = max(0, distance)
             return Harm(written, written - distance)
 
     def _by_pixels(
-        self, layer: Layer, execution: Execution, operand: int, distance: int
+        self, layer: Layer, execution: Execution, operand: int, distance: int, step: Step
     ) -> Harm | None:
         """All counted in order of traversal: from the ends in REVERSE."""
-        last = self._last_readers(layer, execution, operand)
+        last = self._last_readers(layer, execution, operand, step)
         size, n_out, c = layer.inputs[operand].size, layer.n_out, layer.inputs[operand].c
         reverse = execution.traversal is Traversal.REVERSE
         if reverse:
@@ -87,26 +96,32 @@ class Replay:
         lost = written - distance
         return Harm(n_out - 1 - written, size - 1 - lost) if reverse else Harm(written, lost)
 
-    def _by_channel(self, layer: Layer, execution: Execution, distance: int) -> Harm | None:
-        """At a whole number of pixels no two channels meet, and one stands for all."""
+    def _by_channel(
+        self, layer: Layer, execution: Execution, distance: int, step: Step
+    ) -> Harm | None:
+        """At a whole number of pixels no two channels meet, and one stands for all, however many are
+        made at once: each of them reads and writes its rows in the same order."""
         g = layer.window
         if distance % g.c_in or g.c_in != g.c_out:
-            return _by_scalar(layer.kind, g, execution, 0, distance)
+            return _by_scalar(layer.kind, g, execution, 0, distance, step)
         thin = replace(g, c_in=1, c_out=1)
-        found = _by_scalar(layer.kind, thin, execution, 0, distance // g.c_in)
+        found = _by_scalar(layer.kind, thin, execution, 0, distance // g.c_in, SINGLE)
         return None if found is None else Harm(found.written * g.c_out, found.lost * g.c_in)
 
-    def _last_readers(self, layer: Layer, execution: Execution, operand: int) -> Int64s:
-        """Of each pixel of the operand the last step that reads it, or -1."""
+    def _last_readers(self, layer: Layer, execution: Execution, operand: int, step: Step) -> Int64s:
+        """Of each pixel of the operand the last output pixel before whose first write it is read, or
+        -1."""
         thin = _thin(layer.geometry)
-        key = (layer.kind, thin, execution, operand)
+        key = (layer.kind, thin, execution, operand, step)
         if key not in self._last:
-            self._last[key] = schedule(layer.kind, thin, execution, operand).last_reader
+            self._last[key] = schedule_of(layer.kind, thin, execution, operand, step).last_reader
         return self._last[key]
 
 
-def _by_pixel(layer: Layer, execution: Execution) -> bool:
+def _by_pixel(layer: Layer, execution: Execution, step: Step) -> bool:
     """Do all scalars of a pixel go at once, or in the order in which they are written?"""
+    if not step.single:
+        return isinstance(layer.geometry, ConvGeometry) and not execution.direct
     return not execution.direct or layer.kind in _OWN_CHANNEL
 
 
@@ -128,7 +143,12 @@ def _thin(geometry: Geometry) -> Geometry:
 
 
 def _by_scalar(
-    kind: OpKind, geometry: Geometry, execution: Execution, operand: int, distance: int
+    kind: OpKind,
+    geometry: Geometry,
+    execution: Execution,
+    operand: int,
+    distance: int,
+    step: Step,
 ) -> Harm | None:
-    found = first_collision(schedule(kind, geometry, execution, operand), distance)
+    found = first_collision(schedule_of(kind, geometry, execution, operand, step), distance)
     return None if found is None else Harm(found.address, found.live)
