@@ -14,7 +14,7 @@ from harness.boards import quarantine as quarantines
 from harness.boards.quarantine import Quarantine
 from harness.boards.recovery import Ladder
 from harness.build import RunnerImage, build_runner
-from harness.case import NetworkCase
+from harness.case import NetworkCase, network_cases
 from harness.errors import (
     BoundViolation,
     BusyError,
@@ -28,7 +28,7 @@ from harness.kernels import KernelTraits, Selection
 from harness.kernels.cost import USUAL
 from harness.measure import NetworkRuns, PlanRuns, measure_layer, measure_network
 from harness.measure.fit import fits
-from harness.network import Layer
+from harness.network import Layer, Model, Network
 from harness.plan import Mode, Strategy, find_mode
 from harness.results import Failure, Measurement, Verdict
 
@@ -145,13 +145,35 @@ class Bench:
             self._keep(verdict)
         return verdict
 
+    def network_cases(
+        self, network: Network | Model, strategies: Sequence[Strategy]
+    ) -> tuple[NetworkCase, ...]:
+        """One for each strategy, with the most scratch for its kernels' steps that the board has beside
+        its arena; what does not fit has the least. Errors: as harness.case.network_cases."""
+        found: dict[Strategy, NetworkCase] = {}
+        tried = self.kernels.with_less_scratch()
+        for kernels in tried:
+            open_ones = [strategy for strategy in strategies if strategy not in found]
+            cases = network_cases(network, open_ones, kernels)
+            for strategy, case in zip(open_ones, cases, strict=True):
+                if kernels is tried[-1] or fits(case.plan, self._image(case.plan.kernels)):
+                    found[strategy] = case
+            if len(found) == len(strategies):
+                break
+        return tuple(found[strategy] for strategy in strategies)
+
     def judge_network(self, cases: Sequence[NetworkCase]) -> list[Verdict]:
         """Verdicts of one network, one for each of `cases` that fits the board; those that do not are in
         `unfit`. They are measured together, in turn and by one build, unless one of them only fits
-        beside fewer kernels than all of them need. Errors: as `run`, but for what fits."""
+        beside fewer kernels than all of them need, or with less scratch: what is measured apart is not
+        compared. Errors: as `run`, but for what fits."""
+        alike: dict[KernelTraits, list[NetworkCase]] = {}
+        for case in cases:
+            alike.setdefault(case.plan.kernel, []).append(case)
         found = []
-        for group in self._groups(cases):
-            found += self._judge_together(group)
+        for some in alike.values():
+            for group in self._groups(some):
+                found += self._judge_together(group)
         return found
 
     def run_network(self, cases: Sequence[NetworkCase]) -> NetworkRuns:

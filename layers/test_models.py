@@ -9,7 +9,6 @@ from __future__ import annotations
 import pytest
 
 from harness.bench import Bench, demand
-from harness.case import network_cases
 from harness.network import Model, Network
 from harness.plan import Strategy
 
@@ -23,7 +22,7 @@ USUAL_TOLERANCE = 0.002
 def test_model(bench: Bench, model: Network | Model, strategies: tuple[Strategy, ...]) -> None:
     """Outputs equal to the host's in every place, and nothing touched beyond the plan's peak. What does
     not fit the board is not run; the summary says so, with the bytes that are missing."""
-    verdicts = bench.judge_network(network_cases(model, strategies, bench.kernels))
+    verdicts = bench.judge_network(bench.network_cases(model, strategies))
     for verdict in verdicts:
         demand(verdict)
     assert len({verdict.output_crc for verdict in verdicts}) <= 1

@@ -150,3 +150,33 @@ def test_what_the_paper_calls_nine_models_fit_ours_too(capsys: pytest.CaptureFix
         "proxyless-w0.3", "person-det",
     }  # fmt: skip
     assert "mcunet-in4" not in fitting
+
+
+def test_kernels_of_a_set(capsys: pytest.CaptureFixture[str]) -> None:
+    """The fast ones of the chip that they are for: their scratch, their code, their packed constants; as
+    much scratch as the arena leaves."""
+    plain = json.loads(_said(capsys, IN3, "--json"))
+    fast = json.loads(_said(capsys, IN3, "--json", "--kernels", "m0plus"))
+    assert list(fast["fits"]) == ["pico1"]
+    assert fast["peak"] == plain["peak"]
+    assert 16 << 10 < fast["scratch"] <= 24 << 10
+    ours, usual = fast["fits"]["pico1"], plain["fits"]["pico1"]
+    assert ours["fits"] and ours["static_bytes"] > usual["static_bytes"]
+    assert usual["flash_needed"] < ours["flash_needed"] < 2 * usual["flash_needed"]
+    tight = json.loads(_said(capsys, "mbv2-w0.35", "--json", "--kernels", "m0plus"))
+    assert tight["fits"]["pico1"]["fits"] and tight["scratch"] == 960
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--kernels", "m0plus", "--board", "pico2"), "has no kernels for rp2350"),
+        (("--kernels", "m0plus", "--board", "pico1", "--board", "pico2"), "not every board"),
+        (("--kernels", "m0"), "no kernel set 'm0'"),
+    ],
+)
+def test_kernels_that_are_refused(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], says: str
+) -> None:
+    assert main(["plan", IN3, *words]) == 2
+    assert says in capsys.readouterr().err

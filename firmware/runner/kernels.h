@@ -41,6 +41,10 @@ struct op_kernel {
                               const struct tensor_record *tensors);
     void (*run)(const struct op_call *call);
     uint32_t alignment;                       /* of operands and output, in bytes; 0: any */
+    /* Do packed constants of record->weights_bytes bytes keep the kernel inside them and inside its
+     * scratch? NULL: whatever they hold does. */
+    bool (*sound)(const struct op_record *record, const struct tensor_record *tensors,
+                  const int8_t *constants);
 };
 
 /* The kernel that the record asks for by its index in this build's table (generated from

@@ -58,7 +58,8 @@ enum bad_record {
     BAD_OP_COUNT = 15,
     BAD_OPERANDS = 16,
     BAD_POSITIONS = 17,
-    BAD_ALIGNMENT = 18                        /* of an operand or output, for the kernel */
+    BAD_ALIGNMENT = 18,                       /* of an operand or output, for the kernel */
+    BAD_CONSTANTS = 19                        /* packed ones that lead the kernel astray */
 };
 enum status pack_check_records(const struct pack_case *found, struct problem *problem);
 

@@ -285,6 +285,19 @@ static enum status check_constants(const struct view *view, uint32_t index,
     return STATUS_OK;
 }
 
+/* What a kernel finds in its packed constants; their extent is checked. */
+static enum status check_packed(const struct view *view, uint32_t index, struct problem *problem)
+{
+    const struct op_record *const op = view->op;
+    const struct pack_case *const found = view->found;
+    const struct op_kernel *const kernel = kernel_for(op, found->tensors);
+    if (kernel == NULL || kernel->sound == NULL ||
+        kernel->sound(op, found->tensors, found->weights + op->weights_offset)) {
+        return STATUS_OK;
+    }
+    return bad(problem, index, BAD_CONSTANTS, op->kernel, op->weights_offset);
+}
+
 /* Operands and output lie where the kernel's loads and stores of words can reach them. */
 static enum status check_alignment(const struct view *view, uint32_t index,
                                    struct problem *problem)
@@ -338,6 +351,9 @@ enum status shapes_check(const struct pack_case *found, uint32_t index, struct p
     if (!kind_is_sound(&view)) {
         return bad(problem, index, BAD_GEOMETRY, INT32_MAX, op->kind);
     }
-    const enum status alignment = check_alignment(&view, index, problem);
-    return alignment == STATUS_OK ? check_constants(&view, index, problem) : alignment;
+    enum status status = check_alignment(&view, index, problem);
+    if (status == STATUS_OK) {
+        status = check_constants(&view, index, problem);
+    }
+    return status == STATUS_OK ? check_packed(&view, index, problem) : status;
 }

@@ -8,7 +8,7 @@
 #include "runner/pack.h"
 
 /* BAD_OP_KIND, BAD_OPERANDS, BAD_GEOMETRY, BAD_OUTPUT_SHAPE, BAD_WEIGHTS_RANGE, BAD_QUANT_RANGE,
- * BAD_ALIGNMENT. The tensors that the op names exist and lie in the arena. */
+ * BAD_ALIGNMENT, BAD_CONSTANTS. The tensors that the op names exist and lie in the arena. */
 enum status shapes_check(const struct pack_case *found, uint32_t index, struct problem *problem);
 
 #endif

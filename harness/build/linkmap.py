@@ -4,7 +4,8 @@
 Every function or constant of the firmware is a section of its own, of a multiple of 4 bytes, and the
 linker keeps those that the wanted kernels reach. So the bytes of a set of kernels are a sum: what every
 runner has, and for each part the bytes that any one of certain kernels brings in. The rest is what the
-link scripts align. `linkmap.json` has these figures of one compiler; another version's differ.
+link scripts align. `linkmap.json` has these figures of one compiler, for each kernel set that ships;
+another version's differ.
 
 `python -m harness.build.linkmap --write` rewrites the file, and needs the cross compiler.
 """
@@ -26,7 +27,7 @@ from harness.build.image import FLASH_BASE
 from harness.build.relink import VENEER, Linked, Relinker, Section
 from harness.build.runner import check_sram, compiler_version
 from harness.errors import BuildError, ConfigError
-from harness.kernels import PLAIN_SET, find_kernels
+from harness.kernels import PLAIN_SET, find_kernels, shipped_sets
 
 VERSION = 1
 FILE = Path(__file__).with_name("linkmap.json")
@@ -88,39 +89,48 @@ class ChipMap:
 
 @dataclass(frozen=True)
 class LinkMap:
-    """compiler: first line of its --version."""
+    """compiler: first line of its --version. chips: by name; a set other than the plain one, whose table
+    is longer, has an entry of its own, `rp2040 m0plus`."""
 
     compiler: str
     chips: Mapping[str, ChipMap]
 
 
-def all_kernels() -> frozenset[str]:
-    """The plain set: of others there are no figures."""
-    return find_kernels(PLAIN_SET).all().names
+def all_kernels(chip: str | None = None, kernel_set: str = PLAIN_SET) -> frozenset[str]:
+    """Those of a set that run on the chip. Errors: ConfigError for a set that is none."""
+    chosen = find_kernels(kernel_set).all().kernels(chip)
+    return frozenset(kernel.name for kernel in chosen if kernel is not None)
 
 
-def pool_bytes(chip: str, kernels: frozenset[str] | None, sram_bytes: int | None = None) -> int:
+def pool_bytes(
+    chip: str,
+    kernels: frozenset[str] | None,
+    sram_bytes: int | None = None,
+    kernel_set: str = PLAIN_SET,
+) -> int:
     """SRAM for arena, scratch and guards, as `RunnerImage.pool_bytes` of `build_runner` with the same
-    arguments. kernels: names of plain ones, None for all. sram_bytes: of a chip that does not
-    exist. Errors: ConfigError for a chip without firmware, or an SRAM that no link script has."""
-    known = _chip(chip)
+    arguments. kernels: names of the set's, None for all. sram_bytes: of a chip that does not
+    exist. Errors: ConfigError for a chip without firmware, a set without figures, or an SRAM that no
+    link script has."""
+    known = _map_of(chip, kernel_set)
     check_sram(chip, sram_bytes)
-    return known.pool(_kernels(kernels), known.sram if sram_bytes is None else sram_bytes)
+    pool = known.sram if sram_bytes is None else sram_bytes
+    return known.pool(_kernels(chip, kernels, kernel_set), pool)
 
 
-def static_bytes(chip: str, kernels: frozenset[str] | None) -> int:
+def static_bytes(chip: str, kernels: frozenset[str] | None, kernel_set: str = PLAIN_SET) -> int:
     """SRAM that the runner itself takes, without the stack. Errors: as `pool_bytes`."""
-    return _chip(chip).static(_kernels(kernels))
+    return _map_of(chip, kernel_set).static(_kernels(chip, kernels, kernel_set))
 
 
 def stack_bytes(chip: str) -> int:
     """Errors: as `pool_bytes`."""
-    return _chip(chip).stack
+    return _map_of(chip, PLAIN_SET).stack
 
 
-def image_bytes(chip: str, kernels: frozenset[str] | None) -> int:
+def image_bytes(chip: str, kernels: frozenset[str] | None, kernel_set: str = PLAIN_SET) -> int:
     """Flash that the runner takes. Errors: as `pool_bytes`."""
-    return _chip(chip).image(_kernels(kernels))
+    return _map_of(chip, kernel_set).image(_kernels(chip, kernels, kernel_set))
 
 
 def compiler() -> str:
@@ -134,23 +144,31 @@ def shipped() -> LinkMap:
     return from_text(FILE.read_text())
 
 
-def _kernels(wanted: frozenset[str] | None) -> frozenset[str]:
-    known = all_kernels()
+def _kernels(chip: str, wanted: frozenset[str] | None, kernel_set: str) -> frozenset[str]:
+    known = all_kernels(chip, kernel_set)
     if wanted is not None and wanted - known:
         raise ConfigError(
             f"there are no link map figures of the kernel {min(wanted - known)!r}",
-            hint="they are of the plain kernels; `build_runner` measures any other",
+            hint="they are of the kernels that ship; `build_runner` measures any other",
         )
     return known if wanted is None else wanted
 
 
-def _chip(name: str) -> ChipMap:
+def _map_of(chip: str, kernel_set: str) -> ChipMap:
     chips = shipped().chips
-    if name not in chips:
+    if chip not in chips:
+        known = ", ".join(name for name in chips if " " not in name)
+        raise ConfigError(f"there is no firmware for the chip {chip!r}", hint=f"known: {known}")
+    if _key(chip, kernel_set) not in chips:
         raise ConfigError(
-            f"there is no firmware for the chip {name!r}", hint="known: " + ", ".join(chips)
+            f"there are no link map figures of the kernel set {kernel_set!r} on the {chip}",
+            hint="they are of the sets that ship; `build_runner` measures any other",
         )
-    return chips[name]
+    return chips[_key(chip, kernel_set)]
+
+
+def _key(chip: str, kernel_set: str) -> str:
+    return chip if kernel_set == PLAIN_SET else f"{chip} {kernel_set}"
 
 
 def _aligned(count: int, to: int = _ALIGNMENT) -> int:
@@ -211,18 +229,30 @@ def _part(row: Mapping[str, Any]) -> Part:
 
 
 def measure(chips: Sequence[str] = ("rp2040", "rp2350")) -> LinkMap:
-    """The figures of this firmware and this compiler: one link without kernels, one with each, and one
-    with all, which must come out as the sum. Errors: BuildError when it does not; as `build_runner`."""
+    """The figures of this firmware and this compiler, for each set that has kernels for the chip: one
+    link without kernels, one with each, and one with all, which must come out as the sum. Errors:
+    BuildError when it does not; as `build_runner`."""
     found = {}
     for chip in chips:
-        with tempfile.TemporaryDirectory() as folder:
-            found[chip] = measure_chip(chip, Relinker(chip, Path(folder)))
+        for name in sets_of(chip):
+            every = all_kernels(chip, name)
+            with tempfile.TemporaryDirectory() as folder:
+                found[_key(chip, name)] = measure_chip(
+                    chip, Relinker(chip, Path(folder), name), every
+                )
     return LinkMap(compiler_version(), found)
 
 
-def measure_chip(chip: str, relinker: Relinker) -> ChipMap:
-    """Errors: BuildError."""
-    every = all_kernels()
+def sets_of(chip: str) -> tuple[str, ...]:
+    """The shipped sets with kernels of their own that run on the chip, the plain one first."""
+    plain = all_kernels(chip)
+    others = (name for name in shipped_sets() if all_kernels(chip, name) - plain)
+    return (PLAIN_SET, *others)
+
+
+def measure_chip(chip: str, relinker: Relinker, kernels: frozenset[str] | None = None) -> ChipMap:
+    """kernels: all of the relinker's set, the plain ones by default. Errors: BuildError."""
+    every = all_kernels() if kernels is None else kernels
     bare = relinker.link(frozenset())
     needed: dict[Section, set[str]] = defaultdict(set)
     sizes: dict[Section, int] = {}
@@ -234,11 +264,11 @@ def measure_chip(chip: str, relinker: Relinker) -> ChipMap:
             if section not in bare.sections:
                 needed[section].add(kernel)
     groups: dict[frozenset[str], list[Section]] = defaultdict(list)
-    for section, kernels in needed.items():
-        groups[frozenset(kernels)].append(section)
+    for section, users in needed.items():
+        groups[frozenset(users)].append(section)
     parts = [
-        _part_of(kernels, {section: sizes[section] for section in sections})
-        for kernels, sections in groups.items()
+        _part_of(users, {section: sizes[section] for section in sections})
+        for users, sections in groups.items()
     ]
     made = _chip_map(bare, sorted(parts, key=lambda part: sorted(part.kernels)))
     whole = relinker.link(every)
@@ -257,9 +287,9 @@ def differences(one: LinkMap, other: LinkMap) -> list[str]:
     if set(one.chips) != set(other.chips):
         return [f"chips: {', '.join(one.chips)}; {', '.join(other.chips)}"]
     exact = one.compiler == other.compiler
-    every = all_kernels()
     found = []
     for name, chip in one.chips.items():
+        every = frozenset[str]().union(*(part.kernels for part in chip.parts))
         if exact and chip != other.chips[name]:
             found.append(f"{name}: other parts")
         for kernels in (*(frozenset({kernel}) for kernel in sorted(every)), every):

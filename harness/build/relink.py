@@ -52,23 +52,25 @@ class Linked:
 
 
 class Relinker:
-    """The objects of a chip's runner in `folder`. Errors: ConfigError, BuildError."""
+    """The objects of a chip's runner in `folder`, with a kernel set's. Errors: ConfigError,
+    BuildError."""
 
-    def __init__(self, chip: str, folder: Path) -> None:
+    def __init__(self, chip: str, folder: Path, kernels: str = PLAIN_SET) -> None:
         self._chip, self._folder = chip, folder
+        self._set = find_kernels(kernels)
         self._compiler = find_compiler()
         self._flags = flags_for(chip)
         (folder / "ripbench_schema.h").write_text(header())
-        sources = sources_for(chip, find_kernels(PLAIN_SET).all())
+        sources = sources_for(chip, self._set.all())
         files = (*sources.files, *sources.kernels)
         self._objects = [folder / f"{'_'.join(source.parts)}.o" for source in files]
         for source, made in zip(files, self._objects, strict=True):
             self._compile(source, made)
 
     def link(self, kernels: frozenset[str]) -> Linked:
-        """A runner with these plain kernels. Errors: BuildError."""
+        """A runner with these kernels of the set. Errors: BuildError."""
         table = self._folder / "kernel_table.c"
-        table.write_text(table_source(Selection(find_kernels(PLAIN_SET), kernels), self._chip))
+        table.write_text(table_source(Selection(self._set, kernels), self._chip))
         self._compile(table, table.with_suffix(".o"))
         found = self._folder / "runner.map"
         script = ["-T", link_script(self._chip), f"-Wl,-Map={found}"]

@@ -3,7 +3,7 @@
 
 from harness.case.case import Case, make_case
 from harness.case.inputs import generate_input
-from harness.case.network import NetworkCase, make_network_case, network_cases
+from harness.case.network import NetworkCase, make_network_case, network_case, network_cases
 from harness.case.network_records import record_counts
 from harness.case.network_weights import draw_network_parameters
 from harness.case.pack import Pack, build_pack
@@ -20,6 +20,7 @@ __all__ = [
     "generate_input",
     "make_case",
     "make_network_case",
+    "network_case",
     "network_cases",
     "quantised_parameters",
     "record_counts",

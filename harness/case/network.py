@@ -93,16 +93,16 @@ def network_cases(
     """One for each strategy, by the kernels of this set, all with the same weights: the model's own, or
     drawn ones. Errors: ConfigError for an op without a kernel; all that planning can raise."""
     network = model.network if isinstance(model, Model) else model
-    own = quantised_parameters(model) if isinstance(model, Model) else None
-    cases = []
-    for strategy in strategies:
-        plan = plan_network(network, strategy, kernel=kernel)
-        if own is None:
-            parameters = draw_network_parameters(plan.network)
-        else:
-            parameters = _with_tables(network, own, plan)
-        cases.append(make_network_case(plan, parameters))
-    return tuple(cases)
+    plans = [plan_network(network, strategy, kernel=kernel) for strategy in strategies]
+    return tuple(network_case(model, plan) for plan in plans)
+
+
+def network_case(model: Network | Model, plan: NetworkPlan) -> NetworkCase:
+    """Of a plan of this model, with the model's own weights or drawn ones. Errors: as network_cases."""
+    if not isinstance(model, Model):
+        return make_network_case(plan, draw_network_parameters(plan.network))
+    parameters = _with_tables(model.network, quantised_parameters(model), plan)
+    return make_network_case(plan, parameters)
 
 
 def _with_tables(

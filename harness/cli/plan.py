@@ -10,9 +10,10 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from harness.cli.plan_fits import Fit, fit_of, targets_of
+from harness.cli.plan_fits import Fit, Target, constants_of, fit_of, kernels_of, targets_of
 from harness.errors import ConfigError
-from harness.network import Model, load_network
+from harness.kernels import KernelTraits
+from harness.network import Model, Network, load_network
 from harness.plan import NetworkPlan, Strategy, occupancies, plan_network
 from harness.report import printable
 from harness.schema.constants import Traversal
@@ -42,6 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--boards", metavar="FILE", type=Path, help="boards of your own")
     parser.add_argument(
+        "--kernels",
+        default="plain",
+        metavar="SET",
+        help="which kernels run the ops, on boards that they are for (default plain)",
+    )
+    parser.add_argument(
         "--shift-cost",
         type=float,
         default=1e-4,
@@ -65,12 +72,22 @@ def run(options: argparse.Namespace) -> int:
             raise ConfigError(
                 f"--shift-cost {options.shift_cost}", hint="0 or more; inf forbids shifts"
             )
+        kernels, those = kernels_of(options.kernels, targets)
+        if options.board and len(those) < len(targets):
+            raise ConfigError(
+                f"the kernel set {options.kernels!r} runs on the {kernels.chip}, and not every board "
+                "that is named has one",
+                hint="a command a chip",
+            )
+        targets = those
+        network = model.network if isinstance(model, Model) else model
+        strategy = Strategy(options.strategy)
+        plan = _plan(network, strategy, kernels, targets, options.shift_cost)
+        constants = constants_of(model, plan)
+        fits = [fit_of(plan, target, constants) for target in targets]
     except ConfigError as error:
         print(f"ConfigError: {error}", file=sys.stderr)
         return 2
-    network = model.network if isinstance(model, Model) else model
-    plan = plan_network(network, Strategy(options.strategy), shift_cost=options.shift_cost)
-    fits = [fit_of(plan, target) for target in targets]
     if options.emit is not None:
         from harness.cli.plan_header import c_header
 
@@ -88,6 +105,21 @@ def run(options: argparse.Namespace) -> int:
 
         options.figure.write_text(figure(network, plan, targets[0]), encoding="utf-8")
     return 0 if options.board is None or all(fit.fits for fit in fits) else 1
+
+
+def _plan(
+    network: Network,
+    strategy: Strategy,
+    kernels: KernelTraits,
+    targets: list[Target],
+    shift_cost: float,
+) -> NetworkPlan:
+    """With the most scratch for the kernels' steps that all targets have beside the arena."""
+    for tried in kernels.with_less_scratch():
+        plan = plan_network(network, strategy, kernel=tried, shift_cost=shift_cost)
+        if all(fit_of(plan, target).spare >= 0 for target in targets):
+            break
+    return plan
 
 
 def as_text(plan: NetworkPlan, fits: list[Fit]) -> str:

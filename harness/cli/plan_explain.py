@@ -105,7 +105,11 @@ def _others(network: Network, plan: NetworkPlan, targets: Sequence[Target]) -> s
     """The same model under every strategy."""
     rows = []
     for strategy in Strategy:
-        other = plan if strategy is plan.strategy else plan_network(network, strategy)
+        other = (
+            plan
+            if strategy is plan.strategy
+            else plan_network(network, strategy, kernel=plan.kernel)
+        )
         cells = [strategy.value, f"{other.peak:,}", other.proof or "none"]
         for fit in (fit_of(other, target) for target in targets):
             cells.append(f"fits, {fit.spare:,} spare" if fit.fits else f"{-fit.spare:,} missing")

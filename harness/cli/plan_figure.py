@@ -23,7 +23,10 @@ def figure(network: Network, plan: NetworkPlan, target: Target) -> str:
     if that is another): tensors as boxes from their producer to their last reader, above them the band
     of what is not arena, and the line where the board's SRAM ends."""
     strategies = [*_SHOWN, *([plan.strategy] if plan.strategy not in _SHOWN else [])]
-    plans = [plan if s is plan.strategy else plan_network(network, s) for s in strategies]
+    plans = [
+        plan if s is plan.strategy else plan_network(network, s, kernel=plan.kernel)
+        for s in strategies
+    ]
     fits = [fit_of(p, target) for p in plans]
     height = _TOP + len(plans) * (_PANEL + 60) + 10
     most = max(max(_in_all(fit), fit.sram_bytes) for fit in fits) * 1.05

@@ -10,8 +10,12 @@ from pathlib import Path
 from harness.boards import find_board, load_boards
 from harness.boards.config import FLASH_BYTES
 from harness.build import linkmap
+from harness.case import build_pack, network_case
 from harness.case.sizes import constant_bytes
+from harness.errors import ConfigError
+from harness.kernels import PLAIN, PLAIN_SET, KernelTraits, find_kernels
 from harness.measure.fit import bytes_needed
+from harness.network import Model, Network
 from harness.plan import NetworkPlan
 
 _CHIPS = {"pico1": "rp2040", "pico2": "rp2350"}  # also where no such board is in boards.yaml
@@ -84,11 +88,27 @@ def targets_of(boards: Sequence[str], file: Path | None) -> list[Target]:
     return found
 
 
-def fit_of(plan: NetworkPlan, target: Target) -> Fit:
-    """With a runner that has the kernels of the plan and no others."""
-    chip, kernels = target.chip, plan.kernels.names
-    static, stack = linkmap.static_bytes(chip, kernels), linkmap.stack_bytes(chip)
-    pool = linkmap.pool_bytes(chip, kernels, target.sram_bytes)
+def kernels_of(name: str, targets: Sequence[Target]) -> tuple[KernelTraits, list[Target]]:
+    """The set as one chip runs it, and the targets that have this chip: plain kernels are the same on
+    all. Errors: ConfigError for a set that is none, or that has kernels for none of them."""
+    if name == PLAIN_SET:
+        return PLAIN, list(targets)
+    own = [kernel for kernel in find_kernels(name).kernels if kernel.set != PLAIN_SET]
+    fitting = [t for t in targets if any(kernel.runs_on(t.chip) for kernel in own)]
+    if not fitting:
+        chips = ", ".join(target.chip for target in targets)
+        raise ConfigError(f"the kernel set {name!r} has no kernels for {chips}")
+    chip = fitting[0].chip
+    return KernelTraits(name, chip), [target for target in fitting if target.chip == chip]
+
+
+def fit_of(plan: NetworkPlan, target: Target, constants: int | None = None) -> Fit:
+    """With a runner that has the kernels of the plan and no others. constants: bytes of the pack, where
+    shapes alone do not say. Errors: ConfigError for kernels without link map figures."""
+    chip, kernels, name = target.chip, plan.kernels.names, plan.kernel.name
+    static, stack = linkmap.static_bytes(chip, kernels, name), linkmap.stack_bytes(chip)
+    pool = linkmap.pool_bytes(chip, kernels, target.sram_bytes, name)
+    packed = constant_bytes(plan.network) if constants is None else constants
     return Fit(
         board=target.board,
         chip=chip,
@@ -98,5 +118,13 @@ def fit_of(plan: NetworkPlan, target: Target) -> Fit:
         pool_bytes=pool,
         needed=bytes_needed(plan),
         flash_bytes=FLASH_BYTES[chip],
-        flash_needed=linkmap.image_bytes(chip, kernels) + constant_bytes(plan.network),
+        flash_needed=linkmap.image_bytes(chip, kernels, name) + packed,
     )
+
+
+def constants_of(model: Network | Model, plan: NetworkPlan) -> int | None:
+    """Bytes of the plan's pack where a kernel reads packed constants, whose length depends on the
+    weights: they are packed. None for int8 weights."""
+    if not any(choice.kernel.packed for choice in plan.choices):
+        return None
+    return len(build_pack([network_case(model, plan)]).data)

@@ -2,7 +2,13 @@
 """What the bench must know of a kernel before it runs: how it steps through an op."""
 
 from harness.kernels.declared import Kernel
-from harness.kernels.kernelset import PLAIN_SET, KernelSet, Selection, find_kernels
+from harness.kernels.kernelset import (
+    PLAIN_SET,
+    KernelSet,
+    Selection,
+    find_kernels,
+    shipped_sets,
+)
 from harness.kernels.table import table_source, table_sources
 from harness.kernels.traits import (
     PLAIN,
@@ -29,6 +35,7 @@ __all__ = [
     "kernel_set",
     "operands_to_share",
     "schedule_of",
+    "shipped_sets",
     "table_source",
     "table_sources",
 ]

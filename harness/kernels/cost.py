@@ -22,6 +22,7 @@ CACHE_BYTES = 16 * 1024  # of either chip
 LINE_BYTES = 8
 _USUAL_MISS_CYCLES = 56  # both chips' quad read at half of clk_sys
 _USUAL_SCRATCH = 24 * 1024
+SCRATCHES = (16 << 10, 8 << 10, 4 << 10, 2 << 10, 0)  # where a network leaves less
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,8 @@ class Kernel:
 
     chips: empty for all. pixels: the values that B may have, of which the cost model takes one. ring:
     its rows, 0 for none. weights: INT8, or the packer that makes its constants; weights_bytes: the least
-    that these take. cycles: an estimate without flash, None where there is none. sources: C and
+    that these take; sound: the C function that says before a run whether the kernel can read them, None
+    where it can read any. cycles: an estimate without flash, None where there is none. sources: C and
     assembler files, relative to `folder`. run: the name of its C function.
     """
 
@@ -65,6 +66,7 @@ class Kernel:
     alignment: int
     weights: str
     weights_bytes: Formula | None
+    sound: str | None
     cycles: Formula | None
     sources: tuple[str, ...]
     folder: Path

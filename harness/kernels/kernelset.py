@@ -121,6 +121,11 @@ def find_kernels(name: str) -> KernelSet:
     return KernelSet(path.name, plain + own, path)
 
 
+def shipped_sets() -> tuple[str, ...]:
+    """The names that find_kernels knows without a folder."""
+    return tuple(sorted({kernel.set for kernel in _shipped(resources.firmware() / "kernels")}))
+
+
 def _shipped(folder: Path) -> tuple[Kernel, ...]:
     """Of kernels.yaml, and of those in the folders beside it, which are sets of their folder's name.
     Errors: ConfigError for a name that two of them have."""

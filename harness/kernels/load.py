@@ -22,7 +22,7 @@ _KEYS = (
     *_NEEDED,
     *("set", "run", "chips", "accepts", "rounding", "layout", "tap_order", "traversal"),
     *("pixels", "channels", "ring", "over_rows", "prefetch", "scratch", "alignment"),
-    *("weights", "weights_bytes", "cycles"),
+    *("weights", "weights_bytes", "sound", "cycles"),
 )
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _MAX_NAME = 60
@@ -68,6 +68,8 @@ def _kernel(node: Node, folder: Path, usual_set: str | None) -> Kernel:
             "packed weights need weights_bytes" if packed else "weights_bytes is of packed weights",
             "a formula: the least number of bytes that the kernel reads",
         )
+    if "sound" in entry and not packed:
+        raise entry["sound"].fail("only packed weights are looked through", "leave it out")
     traversals = _members(entry.get("traversal"), Traversal, (Traversal.ROW,))
     kernel = Kernel(
         name=name,
@@ -88,6 +90,7 @@ def _kernel(node: Node, folder: Path, usual_set: str | None) -> Kernel:
         alignment=_alignment(entry.get("alignment")),
         weights=weights,
         weights_bytes=_formula(entry, "weights_bytes", "0", STEP_NAMES) if packed else None,
+        sound=_name(entry["sound"]) if "sound" in entry else None,
         cycles=_formula(entry, "cycles", "0", STEP_NAMES) if "cycles" in entry else None,
         sources=tuple(_source(item, folder) for item in entry["sources"].sequence()),
         folder=folder,

@@ -13,6 +13,7 @@ from harness.kernels.kernelset import Selection
 from harness.schema.constants import Layout, Rounding, TapOrder, Traversal
 
 _OF_AN_OP = "(const struct op_record *record, const struct tensor_record *tensors)"
+_OF_CONSTANTS = _OF_AN_OP.replace(")", ", const int8_t *constants)")
 
 
 def table_source(selection: Selection, chip: str | None = None) -> str:
@@ -20,9 +21,11 @@ def table_source(selection: Selection, chip: str | None = None) -> str:
     out. Numbers stay those of the set, whatever is left out."""
     numbered = [(n, k) for n, k in enumerate(selection.kernels(chip)) if k is not None]
     functions = dict.fromkeys(kernel.run for _, kernel in numbered)
+    looked_through = {kernel.sound for _, kernel in numbered if kernel.sound is not None}
+    names = _FormulaNames(selection.kernel_set.kernels)
     entries = "\n".join(
-        f"    [{n}] = {{accepts_{n}, scratch_{n}, {_weights_name(n, kernel)}, {kernel.run}, "
-        f"{kernel.alignment}}}, /* {kernel.name} */"
+        f"    [{n}] = {{accepts_{n}, {names.scratch(kernel)}, {names.weights(kernel)}, {kernel.run}, "
+        f"{kernel.alignment}, {kernel.sound or 'NULL'}}}, /* {kernel.name} */"
         for n, kernel in numbered
     )
     return "\n".join(
@@ -33,11 +36,13 @@ def table_source(selection: Selection, chip: str | None = None) -> str:
             '#include "kernels/formula.h"',
             "",
             *(f"void {name}(const struct op_call *call);" for name in functions),
+            *(f"bool {name}{_OF_CONSTANTS};" for name in sorted(looked_through)),
             "",
-            *(_functions_of(n, kernel) for n, kernel in numbered),
+            *(_accepts(n, kernel) for n, kernel in numbered),
+            *names.functions([kernel for _, kernel in numbered]),
             # as long as the set, so that the bytes of a runner are a sum over its kernels
             f"static const struct op_kernel table[{len(selection.kernel_set.kernels)}] = {{",
-            entries or "    [0] = {NULL, NULL, NULL, NULL, 0},",
+            entries or "    [0] = {NULL, NULL, NULL, NULL, 0, NULL},",
             "};",
             "",
             f"const struct op_kernel *kernel_for{_OF_AN_OP}",
@@ -65,7 +70,35 @@ def table_sources(selection: Selection, chip: str | None = None) -> tuple[Path, 
     )
 
 
-def _functions_of(number: int, kernel: Kernel) -> str:
+class _FormulaNames:
+    """Names of the functions that compute scratch and constants: kernels of a set with one formula share
+    one function, called by the first of them, whatever a build leaves out."""
+
+    def __init__(self, kernels: tuple[Kernel, ...]) -> None:
+        self._scratch: dict[Formula, str] = {}
+        self._weights: dict[Formula, str] = {}
+        for n, kernel in enumerate(kernels):
+            self._scratch.setdefault(kernel.scratch, f"scratch_{n}")
+            if kernel.weights_bytes is not None:
+                self._weights.setdefault(kernel.weights_bytes, f"weights_{n}")
+
+    def scratch(self, kernel: Kernel) -> str:
+        return self._scratch[kernel.scratch]
+
+    def weights(self, kernel: Kernel) -> str:
+        return "NULL" if kernel.weights_bytes is None else self._weights[kernel.weights_bytes]
+
+    def functions(self, kernels: Iterable[Kernel]) -> list[str]:
+        """Of these kernels, each once."""
+        made: dict[str, Formula] = {}
+        for kernel in kernels:
+            made[self.scratch(kernel)] = kernel.scratch
+            if kernel.weights_bytes is not None:
+                made[self.weights(kernel)] = kernel.weights_bytes
+        return [line for name, formula in made.items() for line in _number(name, formula)]
+
+
+def _accepts(number: int, kernel: Kernel) -> str:
     steps = " || ".join(f"n.b == {formula.in_c('n')}" for formula in kernel.pixels)
     conditions = [
         f"record->kind == {int(kernel.kind)}u",
@@ -73,21 +106,20 @@ def _functions_of(number: int, kernel: Kernel) -> str:
         _one_of("layout", kernel.layouts, Layout),
         _one_of("tap_order", kernel.tap_orders, TapOrder),
         _one_of("traversal", kernel.traversals, Traversal),
+        "record->step_pixels - 1u < FORMULA_MAX",  # op_call's is signed, and no step is empty
         f"({steps})",
         *(f"{formula.in_c('n')} != 0" for formula in kernel.accepts),
     ]
-    text = [
-        f"static bool accepts_{number}{_OF_AN_OP}",
-        "{",
-        "    const struct formula_names n = formula_names_of(record, tensors);",
-        "    return " + " &&\n           ".join(conditions) + ";",
-        "}",
-        "",
-        *_number(f"scratch_{number}", kernel.scratch),
-    ]
-    if kernel.weights_bytes is not None:
-        text += _number(f"weights_{number}", kernel.weights_bytes)
-    return "\n".join(text)
+    return "\n".join(
+        [
+            f"static bool accepts_{number}{_OF_AN_OP}",
+            "{",
+            "    const struct formula_names n = formula_names_of(record, tensors);",
+            "    return " + " &&\n           ".join(conditions) + ";",
+            "}",
+            "",
+        ]
+    )
 
 
 def _number(name: str, formula: Formula) -> list[str]:
@@ -100,10 +132,6 @@ def _number(name: str, formula: Formula) -> list[str]:
         "}",
         "",
     ]
-
-
-def _weights_name(number: int, kernel: Kernel) -> str:
-    return "NULL" if kernel.weights_bytes is None else f"weights_{number}"
 
 
 def _one_of(field: str, members: Iterable[IntEnum], enum: type[IntEnum]) -> str:

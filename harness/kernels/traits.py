@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from harness.bounds import Bound, stepped_bound
@@ -21,7 +21,7 @@ from harness.geometry import (
     Shape,
     Step,
 )
-from harness.kernels.cost import USUAL, Limits, Option, cheapest
+from harness.kernels.cost import SCRATCHES, USUAL, Limits, Option, cheapest
 from harness.kernels.declared import Kernel, Situation, situation_of
 from harness.kernels.kernelset import PLAIN_SET, KernelSet, Selection, find_kernels
 from harness.liveness import Schedule, schedule, stepped_schedule
@@ -138,6 +138,19 @@ class KernelTraits:
     def select(self, chosen: Iterable[Choice]) -> Selection:
         """What a runner needs to run these, and to shift their operands."""
         return self.kernels.select(choice.kernel for choice in chosen)
+
+    def only(self, chosen: Iterable[Choice]) -> Selection:
+        """These and no others: of a network, which wants all the SRAM that there is."""
+        return Selection(self.kernels, frozenset(choice.kernel.name for choice in chosen))
+
+    def with_less_scratch(self) -> tuple[KernelTraits, ...]:
+        """These, then the same with less and less scratch to choose steps for. Plain kernels have no
+        choice."""
+        if self.name == PLAIN_SET:
+            return (self,)
+        most = self.limits.scratch_bytes
+        sizes = (most, *(size for size in SCRATCHES if size < most))
+        return tuple(replace(self, limits=replace(self.limits, scratch_bytes=n)) for n in sizes)
 
 
 @lru_cache(maxsize=32)

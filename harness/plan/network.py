@@ -55,8 +55,8 @@ class NetworkPlan:
 
     @property
     def kernels(self) -> Selection:
-        """What a runner needs to run it."""
-        return self.kernel.select(self.choices)
+        """What a runner needs to run it, and nothing else."""
+        return self.kernel.only(self.choices)
 
     @property
     def arena_bytes(self) -> int:

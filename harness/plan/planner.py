@@ -74,10 +74,10 @@ def plan_network(
     return plan
 
 
-def needs_by_op(plan: NetworkPlan, kernel: KernelTraits = PLAIN) -> list[int]:
+def needs_by_op(plan: NetworkPlan) -> list[int]:
     """Bytes that each op of a plan needs at least, wherever everything lies: its operands, its output
     and what waits for later ops, the pair that may share taken once. The largest is the lower bound."""
-    edges = edges_of(plan.network, plan.strategy, kernel, plan.alignment)
+    edges = edges_of(plan.network, plan.strategy, plan.kernel, plan.alignment)
     return bounds_by_op(problem_of(plan.network, edges, plan.alignment))[1:]
 
 

@@ -50,14 +50,23 @@ class Replay:
         self._kernel = kernel
         self._last: dict[object, Int64s] = {}
 
-    def harm(self, layer: Layer, execution: Execution, operand: int, distance: int) -> Harm | None:
-        """With the operand's base `distance` bytes above the output's. An operand that the kernels'
-        schedules do not know in one memory with the output (one that every pixel reads) is taken to be
-        read until the end."""
+    def harm(
+        self,
+        layer: Layer,
+        execution: Execution,
+        operand: int,
+        distance: int,
+        step: Step | None = None,
+    ) -> Harm | None:
+        """With the operand's base `distance` bytes above the output's, by a kernel of such steps, by
+        default of the one that runs the layer. An operand that the kernels' schedules do not know in one
+        memory with the output (one that every pixel reads) is taken to be read until the end."""
         size, n_out = layer.inputs[operand].size, layer.n_out
         if distance >= n_out or -distance >= size:
             return None
-        step = self._kernel.choose(layer.kind, layer.geometry, execution, layer.rounding).step
+        if step is None:
+            chosen = self._kernel.choose(layer.kind, layer.geometry, execution, layer.rounding)
+            step = chosen.step
         try:
             if execution.traversal is Traversal.CHANNEL:
                 return _by_channel(layer, execution, distance, step)

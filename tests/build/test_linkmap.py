@@ -105,6 +105,29 @@ def drawn(count: int, seed: int) -> Iterator[frozenset[str]]:
         yield frozenset(kernel for kernel in all_kernels() if numbers.random() < share)
 
 
+def test_sets_that_ship(tmp_path: Path) -> None:
+    """Their kernels and the plain ones beside them are a sum, too; a set without kernels for the chip
+    has no figures."""
+    assert linkmap.sets_of("rp2040")[0] == "plain"
+    for name in linkmap.sets_of("rp2040")[1:]:
+        every = all_kernels("rp2040", name)
+        assert every > all_kernels()
+        folder = tmp_path / name
+        folder.mkdir()
+        relinker = Relinker("rp2040", folder, name)
+        found = measure_chip("rp2040", relinker, every)
+        assert (
+            found == shipped().chips[f"rp2040 {name}"] or compiler_version() != linkmap.compiler()
+        )
+        numbers = random.Random(6)
+        for _ in range(8):
+            check(relinker, found, frozenset(k for k in sorted(every) if numbers.random() < 0.4))
+    assert "m0plus" in linkmap.sets_of("rp2040")
+    assert "m0plus" not in linkmap.sets_of("rp2350")
+    with pytest.raises(ConfigError, match="no link map figures of the kernel set 'm0plus'"):
+        pool_bytes("rp2350", None, kernel_set="m0plus")
+
+
 def test_a_runner_is_the_sum_of_its_parts(relinker: Relinker, measured: ChipMap) -> None:
     for kernels in (frozenset[str](), *of_single_ops(), *drawn(30, 1)):
         check(relinker, measured, kernels)

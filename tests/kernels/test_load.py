@@ -10,7 +10,7 @@ import pytest
 from harness import resources
 from harness.errors import ConfigError
 from harness.geometry import GATHER, ConvGeometry, Execution
-from harness.kernels import PLAIN, KernelTraits, find_kernels
+from harness.kernels import PLAIN, KernelTraits, find_kernels, shipped_sets
 from harness.kernels.cost import Limits
 from harness.kernels.declared import Kernel
 from harness.kernels.load import load_kernels
@@ -183,11 +183,9 @@ def test_sets_that_are_none(tmp_path: Path) -> None:
 
 def test_every_source_of_the_shipped_kernels_is_declared() -> None:
     folder = resources.firmware() / "kernels"
+    sets = [find_kernels(name).kernels for name in shipped_sets()]
     declared = {
-        kernel.folder / name
-        for file in folder.rglob("kernels.yaml")
-        for kernel in load_kernels(file.parent, usual_set=file.parent.name)
-        for name in kernel.sources
+        kernel.folder / name for kernels in sets for kernel in kernels for name in kernel.sources
     }
     found = {path for path in folder.rglob("*") if path.suffix in (".c", ".S")}
     assert declared == found

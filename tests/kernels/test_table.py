@@ -184,4 +184,28 @@ def test_what_is_left_out_runs_nothing(tmp_path: Path) -> None:
         assert found == entries
         source = table_source(both, chip)
         assert ("one" in source) == (chip == "rp2350")
-        assert "    [0] = {accepts_0, scratch_0, NULL, plain_conv_gather_double, 1}" in source
+        assert "    [0] = {accepts_0, scratch_0, NULL, plain_conv_gather_double, 1, NULL}" in source
+
+
+def test_no_step_is_empty_or_negative(tmp_path: Path) -> None:
+    """op_call's pixels are signed, and a formula may give 0 or MAX: neither is a step."""
+    (tmp_path / "a.c").write_text("")
+    (tmp_path / "kernels.yaml").write_text(
+        "kernels: [{name: whole, op: conv, sources: [a.c], pixels: h_out * w_out}]"
+    )
+    kernels = find_kernels(str(tmp_path))
+    table, number = Table(kernels, tmp_path), len(kernels.kernels) - 1
+    record, (first, second, output) = _draw(random.Random(1), number)
+    record = replace(
+        record, kind=OpKind.CONV, rounding=0, layout=0, tap_order=0, traversal=0, kernel=number
+    )
+    for side, pixels, taken in (
+        (2, 4, True),
+        (0, 0, False),
+        (65535, 2**31 - 1, True),
+        (65535, 2**31, False),
+        (65535, 2**32 - 1, False),
+    ):
+        tensors = [first, second, replace(output, h=side, w=side)]
+        answer = table.ask(replace(record, step_pixels=pixels), tensors)
+        assert (answer is not None) == taken, (side, pixels)

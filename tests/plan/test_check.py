@@ -10,7 +10,9 @@ import pytest
 
 from harness.errors import BoundViolation
 from harness.geometry import DIRECT, GATHER, ConvGeometry, ElementwiseGeometry, Execution, Pad
-from harness.kernels import PLAIN, KernelTraits, executions
+from harness.geometry.step import Step as PixelStep
+from harness.kernels import PLAIN, KernelTraits, executions, schedule_of
+from harness.liveness import debt as simulated_debt
 from harness.liveness import first_collision
 from harness.liveness.literal import collisions, events
 from harness.network import Layer, Network, Node, network_of
@@ -134,6 +136,38 @@ def test_a_plan_is_judged_by_its_own_kernels() -> None:
         check_plan(replace(plan, kernel=PLAIN))
     with pytest.raises(BoundViolation, match="destroys tensor 0"):
         check_plan(replace(_plan(layer, GATHER, 0, fast - 4), kernel=FAST))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_replay_of_a_kernel_with_steps(seed: int) -> None:
+    """Gather of several pixels a step, by its schedule scalar by scalar."""
+    rng, replay, seen = random.Random(seed), Replay(), [0, 0]
+    geometries = draw_geometry(OpKind.CONV, seed)
+    for _ in range(60):
+        layer = Layer("drawn", next(geometries), OpKind.CONV)
+        step = PixelStep(
+            rng.randint(1, 9), over_rows=rng.random() < 0.5, prefetch=rng.random() < 0.3
+        )
+        steps = schedule_of(OpKind.CONV, layer.geometry, GATHER, 0, step)
+        debt = simulated_debt(steps)
+        near = () if debt is None else (debt, debt - 1)
+        for distance in {*near, *(rng.randint(-layer.n_in, layer.n_out) for _ in range(6))}:
+            wrong = first_collision(steps, distance)
+            found = replay.harm(layer, GATHER, 0, distance, step)
+            seen[found is None] += 1
+            said = None if wrong is None else Harm(wrong.address, wrong.live)
+            assert found == said, (layer, step, distance)
+    assert min(seen) > 40
+
+
+def test_a_plan_is_checked_by_the_steps_of_its_kernels() -> None:
+    """The same places hold for steps of several pixels and not for single ones."""
+    network = network_of(Layer("wide", ConvGeometry(12, 12, 4, 8, 3, 3, pad=Pad.same(1, 1))))
+    stepped = plan_network(network, Strategy.RIP, kernel=KernelTraits("m0plus", "rp2040"))
+    assert stepped.steps[0].gap < plan_network(network, Strategy.RIP).steps[0].gap
+    check_plan(stepped)
+    with pytest.raises(BoundViolation, match="destroys tensor"):
+        check_plan(replace(stepped, kernel=PLAIN))
 
 
 def test_an_operand_that_every_pixel_reads_may_not_be_met() -> None:

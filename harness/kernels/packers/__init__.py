@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from harness.geometry import Geometry
+from harness.kernels.packers import m0plus
 from harness.kernels.packers.int16 import widened
 from harness.schema.constants import OpKind, Rounding
 from harness.schema.records import QuantRecord
@@ -33,4 +34,7 @@ class Unpacked:
 
 Packer = Callable[[Unpacked], bytes]
 
-PACKERS: dict[str, Packer] = {"int16": lambda unpacked: widened(unpacked.weights)}
+PACKERS: dict[str, Packer] = {
+    "int16": lambda unpacked: widened(unpacked.weights),
+    **m0plus.PACKERS,
+}
