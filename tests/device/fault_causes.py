@@ -135,7 +135,7 @@ CAUSES = (
     Cause("probe-fault", "probe-fault,at=350", FlashError, "FAULT", _STOPS),
     Cause("probe-vanishes", "probe-vanish,at=300", FlashError, "unplugged", _STOPS),
     Cause("swd-parity", "probe-parity,at=300", FlashError, "parity", _STOPS),
-    Cause("swd-corrupt", "probe-corrupt,at=500", FlashError, "could not be flashed", _STOPS),
+    Cause("swd-corrupt", "probe-corrupt,at=450", FlashError, "could not be flashed", _STOPS),
     Cause("other-chip", "probe-dpidr,value={other_dpidr}", ProbeError, "no connection", _STOPS),
     Cause("core1-running", "core1-running", None, "", "resets both cores before anything else"),
     # flash
@@ -274,7 +274,7 @@ CAUSES = (
     Cause("byte-flipped", "serial-flip,at=300", ProtocolError, "torn", _TORN),
     Cause("bytes-at-random", "serial-flip,p=0.002,seed=2", HarnessError, "", _TORN),
     Cause("stalled", "serial-stall,at=250,ms=300", None, "", _NOTHING),
-    Cause("stalled-too-long", "serial-stall,at=250,ms=9000", DeadlineError, "did not end", _WAITS),
+    Cause("stalled-too-long", "serial-stall,at=230,ms=9000", DeadlineError, "did not end", _WAITS),
     Cause("garbage-before-hello", "serial-garbage", None, "", "passes over it"),
     Cause("garbage-later", "serial-garbage,at=3", ProtocolError, "torn", _TORN),
     Cause("printf-between-frames", "serial-text,at=3", ProtocolError, "torn", _TORN),

@@ -71,9 +71,8 @@ def _pack(ops: list[OneOp]) -> Pack:
     cases = [
         SimpleNamespace(
             id=f"{number}-{op.kind.name}",
-            plan=SimpleNamespace(
-                layer=SimpleNamespace(macs=30 * size(op.output), n_out=size(op.output))
-            ),
+            macs=30 * size(op.output),
+            n_out=size(op.output),
         )
         for number, op in enumerate(ops)
     ]

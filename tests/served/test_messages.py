@@ -103,8 +103,8 @@ def test_it_ends_the_connection_and_nothing_else(served: Path, message: bytes) -
 @pytest.mark.parametrize(
     "first",
     [
-        raw(b'{"op": "hello", "version": 2}'),
-        raw(b'{"op": "power", "version": 1}'),
+        raw(json.dumps({"op": "hello", "version": channel.VERSION + 1}).encode()),
+        raw(json.dumps({"op": "power", "version": channel.VERSION}).encode()),
         raw(b'{"op": "hello"}'),
         b"GET / HTTP/1.1\r\n\r\n",
     ],
