@@ -7,7 +7,6 @@ is first used.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from harness.bench import Bench
-    from harness.network import Layer
+    from harness.layersets import Asked
     from harness.plan import Strategy
 
 DEFAULT_BOARD = "pico1-emu"
@@ -155,7 +154,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if marker is None or not {"layer", "plan"} <= set(metafunc.fixturenames):
         metafunc.parametrize("ripbench_board", boards, indirect=True, scope="session")
         return
-    chosen = _that_fit if marker.kwargs.get("that_fit") else _asked_for
+    asked: Asked = _checked(lambda: _asked(config, marker, boards))
+    config.stash[_FITTING] += asked.words
     metafunc.parametrize(
         ("ripbench_board", "layer", "plan"),
         [
@@ -166,52 +166,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
                 id=f"{board}-{layer.id}-{plan}",
                 marks=[pytest.mark.slow] if layer.slow else [],
             )
-            for board, layer, plan in _checked(lambda: chosen(config, marker, boards))
+            for board, layer, plan in asked.chosen
         ]
         or [pytest.param(boards[0], _NOTHING, "", id="nothing")],
         indirect=["ripbench_board"],
     )
 
 
-def _asked_for(
-    config: pytest.Config, marker: pytest.Mark, boards: list[str]
-) -> list[tuple[str, Layer, str]]:
-    from harness.selection import choose_layers, choose_plans
+def _asked(config: pytest.Config, marker: pytest.Mark, boards: list[str]) -> Asked:
+    from harness.boards import load_boards
+    from harness.layersets import all_layers, layers_that_fit
 
-    layers = choose_layers(config.getoption("--layers") or marker.args[0])
-    wanted = choose_plans(config.option, marker.kwargs.get("tap_order"))
-    return [
-        (board, layer, plan) for board in boards for layer in layers for plan in wanted.plans(layer)
-    ]
-
-
-def _that_fit(
-    config: pytest.Config, marker: pytest.Mark, boards: list[str]
-) -> list[tuple[str, Layer, str]]:
-    """Of the set alone: `--layers` narrows it where -m names it, and else asks for other tests."""
-    from harness.boards import find_board, load_boards
-    from harness.selection import choose_layers, choose_plans, what_fits
-
-    name, words = marker.args[0], config.getoption("--layers")
-    named = re.search(rf"\b{re.escape(name)}\b", config.getoption("markexpr")) is not None
-    asked = choose_layers(words) if words else None
-    layers = choose_layers(name)
-    of_all = len(layers)
-    if not named:
-        layers = [layer for layer in layers if not layer.slow and asked is None]
-    elif asked is not None:
-        layers = [layer for layer in layers if layer in asked]
-    if not layers:
-        return []
-    wanted = choose_plans(config.option, marker.kwargs.get("tap_order"))
+    name, tap_order = marker.args[0], marker.kwargs.get("tap_order")
+    if not marker.kwargs.get("that_fit"):
+        return all_layers(config.option, name, tap_order, boards)
     known = load_boards(_boards_file(config))
-    found = []
-    for board in boards:
-        fitting = what_fits(layers, wanted, find_board(board, known))
-        rest = "" if named else f"; only the quick ones of {of_all}: -m {name} runs all that fit"
-        config.stash[_FITTING].append(f"{name} on {board}: {fitting.words}{rest}")
-        found += [(board, layer, plan) for layer, plan in fitting.chosen]
-    return found
+    return layers_that_fit(config.option, name, tap_order, boards, known)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

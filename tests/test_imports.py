@@ -24,7 +24,7 @@ CHAIN = [
     {"history"},
     {"paper"},
     {"report"},
-    {"bench", "selection", "plugin", "cli"},
+    {"bench", "selection", "layersets", "plugin", "cli"},
 ]
 ROOT = Path(harness.__file__).parent
 
