@@ -7,6 +7,7 @@ is first used.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -173,11 +174,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     )
 
 
+def _wants(config: pytest.Config, own: str, other: str, mark: str) -> bool:
+    """Who names layers alone asks for no models, and the other way round; -m MARK asks for its own."""
+    named = re.search(rf"\b{mark}\b", config.getoption("markexpr")) is not None
+    return named or bool(config.getoption(own)) or not config.getoption(other)
+
+
 def _asked(config: pytest.Config, marker: pytest.Mark, boards: list[str]) -> Asked:
     from harness.boards import load_boards
-    from harness.layersets import all_layers, layers_that_fit
+    from harness.layersets import Asked, all_layers, layers_that_fit
 
     name, tap_order = marker.args[0], marker.kwargs.get("tap_order")
+    if not _wants(config, "--layers", "--models", name):
+        return Asked(())
     if not marker.kwargs.get("that_fit"):
         return all_layers(config.option, name, tap_order, boards)
     known = load_boards(_boards_file(config))
@@ -185,8 +194,8 @@ def _asked(config: pytest.Config, marker: pytest.Mark, boards: list[str]) -> Ask
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A test of a set of which nothing is wanted is no test, and no skipped one."""
-    nothing = [item for item in items if _parameters(item).get("layer") is _NOTHING]
+    """A test of a set, or of models, of which nothing is wanted is no test, and no skipped one."""
+    nothing = [item for item in items if _NOTHING in _parameters(item).values()]
     if nothing:
         config.hook.pytest_deselected(items=nothing)
         items[:] = [item for item in items if item not in nothing]
@@ -199,6 +208,11 @@ def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
 def _parametrize_models(metafunc: pytest.Metafunc, boards: list[str]) -> None:
     from harness.selection import choose_models
 
+    if not _wants(metafunc.config, "--models", "--layers", "models"):
+        metafunc.parametrize(
+            ("ripbench_board", "model"), [(boards[0], _NOTHING)], indirect=["ripbench_board"]
+        )
+        return
     marker = metafunc.definition.get_closest_marker("model_set")
     quick = marker.kwargs.get("quick", ()) if marker else ()
     models = _checked(lambda: choose_models(metafunc.config.getoption("--models")))

@@ -8,6 +8,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import pytest
+
 from harness import resources
 from harness.history import read
 from harness.paper.fits import board_fits
@@ -241,3 +243,22 @@ def test_a_layer_of_table_6(tmp_path: Path) -> None:
     assert "2 passed" in done.stdout
     last = done.stdout.splitlines()[-2]
     assert last.startswith("paper84 on pico2-emu: 1 of 1 layers fit under dual, 0 do not; ")
+
+
+@pytest.mark.parametrize(
+    ("words", "layers", "models"),
+    [
+        (["--layers", "first#odd-3x3"], True, False),
+        (["--models", "mcunet-in0"], False, True),
+        (["--models", "mcunet-in0", "--layers", "first#odd-3x3"], True, True),
+        (["-m", "models", "--layers", "first#odd-3x3"], False, True),
+        ([], True, True),
+    ],
+)
+def test_layers_and_models_by_what_is_asked(
+    tmp_path: Path, words: list[str], layers: bool, models: bool
+) -> None:
+    """Who names layers alone does not wait for eleven models."""
+    done = _pytest(tmp_path, str(SUITE.parent), *words, "--collect-only", "-q")
+    assert done.returncode == 0, done.stdout
+    assert ("test_layer[" in done.stdout, "test_model[" in done.stdout) == (layers, models)
