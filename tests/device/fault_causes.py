@@ -132,7 +132,7 @@ CAUSES = (
     Cause("probe-nak-each-50th", "probe-nak,at=299,every=50", FlashError, "no acknowledge", _STOPS),
     Cause("probe-nak-at-random", "probe-nak,p=0.01,seed=3", FlashError, "no acknowledge", _STOPS),
     Cause("probe-wait", "probe-wait,at=300", FlashError, "WAIT", _STOPS),
-    Cause("probe-fault", "probe-fault,at=350", FlashError, "FAULT", _STOPS),
+    Cause("probe-fault", "probe-fault,at=300", FlashError, "FAULT", _STOPS),
     Cause("probe-vanishes", "probe-vanish,at=300", FlashError, "unplugged", _STOPS),
     Cause("swd-parity", "probe-parity,at=300", FlashError, "parity", _STOPS),
     Cause("swd-corrupt", "probe-corrupt,at=450", FlashError, "could not be flashed", _STOPS),
