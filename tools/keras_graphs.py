@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes layers/keras/*.json again: the graphs of 33 Keras applications, shapes only.
 
-    python -m venv /tmp/tf && /tmp/tf/bin/pip install tensorflow-cpu
-    /tmp/tf/bin/python tools/keras_graphs.py OUTPUT_FOLDER [MODEL ...]
-    /tmp/tf/bin/python tools/keras_graphs.py --check layers/keras [MODEL ...]
+    python -m venv tf && tf/bin/pip install tensorflow-cpu
+    tf/bin/python tools/keras_graphs.py OUTPUT_FOLDER [MODEL ...]
+    tf/bin/python tools/keras_graphs.py --check layers/keras [MODEL ...]
 
 It needs TensorFlow with Keras 3 and nothing of ripbench. Models are built with random weights; nothing
 is downloaded. `--check` compares with what is there and writes nothing.

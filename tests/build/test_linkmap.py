@@ -324,24 +324,24 @@ def test_a_kernel_with_data() -> None:
 
 MAP = """
 Discarded input sections
- .text.gone     0x00000000       0x40 /tmp/a.o
+ .text.gone     0x00000000       0x40 a.o
 
 Linker script and memory map
 
 .text           0x10000200      0x130
  *(.text .text.*)
- .text.short    0x10000200       0x10 /tmp/a.o
+ .text.short    0x10000200       0x10 a.o
                 0x10000200                short
  .text.a_name_that_is_long
-                0x10000210       0x20 /tmp/a.o
- .text.empty    0x10000230        0x0 /tmp/a.o
+                0x10000210       0x20 a.o
+ .text.empty    0x10000230        0x0 a.o
  *fill*         0x10000230        0x4
  .text.a_name_that_is_long.__stub
                 0x10000234       0x18 linker stubs
  .text          0x10000250       0x0c /usr/lib/libgcc.a(_clzsi2.o)
 
 .debug_info     0x00000000      0x999
- .debug_info    0x00000000      0x999 /tmp/a.o
+ .debug_info    0x00000000      0x999 a.o
 .bss            0x20000100       0x10
                 0x20000110                __bss_end = .
 """
