@@ -287,3 +287,46 @@ class Verdict:
     recovered: tuple[str, ...] = ()
     ratio_to: str = "dual"
     kernel: str = ""
+
+
+@dataclass(frozen=True)
+class SeriesKey:
+    """What two numbers have to share before they are laid side by side; another value of any of these
+    is another series. clock_hz: clk_sys. toolchain: the compiler's version line. kernels: the set that
+    was asked for. case: the layer's or the model's id. plan: as in a verdict, `rip`, `dual-direct`..."""
+
+    board: str
+    kind: str
+    chip: str
+    clock_hz: int
+    toolchain: str
+    kernels: str
+    case: str
+    plan: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """What one run found of one series: a row of history, as judges and pages take it.
+
+    run: its id, rising with time. time: UTC, ISO 8601, of the verdict. commit: of the working tree that
+    was built, empty where there was none; dirty: with changes of its own. build: the hash of the ELF.
+    samples: warm cycles of the first input, every repeat; cycles: their median, rounded down.
+    flash_bytes: image and pack. budget: the ceiling in cycles that the layer's YAML set, None for none.
+    """
+
+    run: int
+    time: str
+    commit: str
+    dirty: bool
+    build: str
+    ok: bool
+    cycles: int
+    samples: tuple[int, ...]
+    cold_cycles: int
+    arena_bytes: int
+    scratch_bytes: int
+    stack_peak: int
+    flash_bytes: int
+    xip_misses: int
+    budget: int | None = None
