@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from harness.bench import Bench
     from harness.layersets import Asked
     from harness.plan import Strategy
+    from harness.results import Verdict
 
+pytest_plugins = ("harness.rack", "harness.heartbeat")
 DEFAULT_BOARD = "pico1-emu"
 _LAYER_SET = "layer_set"
 _NOTHING: Any = object()  # in the place of a layer where none is wanted
@@ -319,10 +321,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if _STOPPED in config.stash:
         terminalreporter.section("ripbench")
         terminalreporter.write_line(f"stopped on {config.stash[_STOPPED]}")
-    verdicts = [v for bench in config.stash[_BENCHES].values() for v in bench.verdicts]
-    fitting = config.stash[_FITTING]
-    unfit = [plan for bench in config.stash[_BENCHES].values() for plan in bench.unfit]
-    if not verdicts and not fitting and not unfit:
+    verdicts, lines = _found(config)
+    if not verdicts and not lines:
         return
     from harness.report import identities, printable, table
 
@@ -332,8 +332,25 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(table(verdicts))
         terminalreporter.write_line("")
         terminalreporter.write_line(identities(verdicts))
-    for line in (*fitting, *(printable(str(plan)) for plan in unfit)):
-        terminalreporter.write_line(line)
+    for line in lines:
+        terminalreporter.write_line(printable(line))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    from harness.rack import to_controller
+
+    to_controller(session.config, *_found(session.config))
+
+
+def _found(config: pytest.Config) -> tuple[list[Verdict], list[str]]:
+    """In this process and, in a controller, by its workers: verdicts, and lines on what does not fit."""
+    from harness.rack import FROM_WORKERS
+
+    benches = config.stash[_BENCHES].values()
+    verdicts = [verdict for bench in benches for verdict in bench.verdicts]
+    lines = [*config.stash[_FITTING], *(str(plan) for bench in benches for plan in bench.unfit)]
+    more, other = config.stash.get(FROM_WORKERS, ([], []))
+    return [*verdicts, *more], list(dict.fromkeys([*lines, *other]))
 
 
 def _notice(config: pytest.Config, text: str) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -287,6 +288,16 @@ class Verdict:
     recovered: tuple[str, ...] = ()
     ratio_to: str = "dual"
     kernel: str = ""
+
+
+def verdict_from(fields: dict[str, Any]) -> Verdict:
+    """The verdict of what `dataclasses.asdict` made, also by way of JSON, which knows no tuples."""
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    values["provenance"] = Provenance(**fields["provenance"])
+    values["cycles_by_model"] = tuple((name, count) for name, count in fields["cycles_by_model"])
+    return Verdict(**values)
 
 
 @dataclass(frozen=True)

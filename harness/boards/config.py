@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -75,6 +75,42 @@ def _refuse_twins(
                 f"{entry.where}: {entry.name!r} and {other.name!r} are the same {what} {value}",
                 hint="give each board one name",
             )
+
+
+def load_racks(path: Path | None = None) -> dict[str, tuple[str, ...]]:
+    """Names of boards by the rack that they are in, from the files of `load_boards`. Errors: as there;
+    a board that is in no file is refused, with the nearest name."""
+    boards = load_boards(path)
+    files = [file for file in (resources.boards_file(), _own_file(path)) if file is not None]
+    racks: dict[str, tuple[str, ...]] = {}
+    for file in files:
+        top = strictyaml.load(file).mapping(known=("boards", "racks"), needed=("boards",))
+        for name, node in _named(top.get("racks")):
+            members = node.sequence()
+            for member in members:
+                if member.text() not in boards:
+                    raise member.fail(f"no board {member.text()!r}", nearest(member.text(), boards))
+            if not members:
+                raise node.fail("a rack without boards", "a list: [pico1, pico2]")
+            racks[name] = tuple(dict.fromkeys(member.text() for member in members))
+    return racks
+
+
+def _named(node: Node | None) -> Iterator[tuple[str, Node]]:
+    if node is not None:
+        entries = node.mapping()
+        yield from ((name, entries[name]) for name in entries)
+
+
+def find_rack(name: str, racks: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Errors: ConfigError lists the racks there are."""
+    if name not in racks:
+        raise ConfigError(
+            f"no rack {name!r} in boards.yaml",
+            evidence={"racks": ", ".join(sorted(racks)) or "none"},
+            hint=nearest(name, racks) or "racks: {nightly: [pico1, pico2]}",
+        )
+    return racks[name]
 
 
 def find_board(name: str, boards: Mapping[str, BoardEntry]) -> BoardEntry:
