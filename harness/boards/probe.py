@@ -37,6 +37,7 @@ _PSM_WDSEL = {"rp2040": 0x4001_0008, "rp2350": 0x4001_8008}
 _PSM_ALL = {"rp2040": 0x0001_FFFC, "rp2350": 0x01FF_FFF3}
 _WATCHDOG_CTRL = {"rp2040": 0x4005_8000, "rp2350": 0x400D_8000}
 _WATCHDOG_TRIGGER = 1 << 31
+_ROM_BYTES = {"rp2040": 0x4000, "rp2350": 0x8000}  # the boot ROM, from address 0
 _REMOTE = "remote"  # a client of `pyocd server`, always listed whether there is a server or not
 
 
@@ -139,7 +140,7 @@ class Probe:
         self._flash_bytes = sum(len(data) for _, data in pieces)
         with _translate(f"{self.entry.name} could not be flashed", FlashError):
             self._stages.quietly("reset", budgets.RESET)
-            self._target.reset_and_halt()
+            self._reset()
             self._stages.quietly("erase", budgets.erase(self._flash_bytes))  # first: what is there?
             loader = FlashLoader(
                 self._session, progress=lambda _: None, chip_erase="sector", no_reset=True
@@ -170,7 +171,19 @@ class Probe:
     def reset_and_halt(self) -> None:
         """System reset; the core is halted before its first instruction."""
         with _translate(f"{self.entry.name} could not be reset", ProbeError):
-            self._target.reset_and_halt()
+            self._reset()
+
+    def _reset(self) -> None:
+        """pyOCD passes over an error of the very write that resets, for chips that reset before they
+        answer. Where it never arrived the core stands where it was, and would go on from there."""
+        self._target.reset_and_halt()
+        pc = self._target.read_core_register("pc")
+        if pc >= _ROM_BYTES[self.entry.chip]:
+            raise ProbeError(
+                f"{self.entry.name} was not reset",
+                evidence={"pc": f"{pc:#010x}, not in the boot ROM"},
+                hint="check the wires between probe and board",
+            )
 
     def resume(self) -> None:
         with _translate(f"{self.entry.name} could not be started", ProbeError):
