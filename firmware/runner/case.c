@@ -7,6 +7,7 @@
 #include "runner/crc.h"
 #include "runner/input.h"
 #include "runner/kernels.h"
+#include "runner/memory.h"
 #include "runner/paint.h"
 
 struct position runner_position = {0xffff, 0xffff};
@@ -255,15 +256,22 @@ static void find_touched(const struct case_run *run, bool complement, struct run
         paint_last_changed(pool, m->scratch, m->scratch_end, complement) - m->scratch;
 }
 
-/* The n-th operand's values come from the n-th seed after the run's. */
+/* The n-th operand's values come from the n-th seed after the run's, unless the pack gives them. */
 static void load_inputs(const struct case_run *run, uint8_t *arena, uint32_t seed,
                         struct run_result *result)
 {
+    const uint32_t given_bytes = run->found.entry->given_bytes;
+    const int8_t *given = run->found.weights + (run->found.weights_bytes - given_bytes);
     for (uint32_t number = 0; number < run->found.entry->input_count; number++) {
         const struct tensor_record *const input = input_of(run, number);
         const uint16_t *const positions =
             input->stored_by == STORED_BY_ORDER ? pack_positions(&run->found, input) : NULL;
-        input_load(arena + input->offset, input, positions, seed + number);
+        if (given_bytes == 0) {
+            input_load(arena + input->offset, input, positions, seed + number);
+        } else {
+            memcpy(arena + input->offset, given, input->bytes);
+            given += input->bytes;
+        }
         result->input_crc = crc32(result->input_crc, arena + input->offset, input->bytes);
     }
 }

@@ -155,6 +155,20 @@ static enum status check_entry(const struct pack_case *found, struct problem *pr
                                : status;
 }
 
+/* The values of the inputs lie in the weights slice, and there are as many as the tensors take. */
+static enum status check_given(const struct pack_case *found, struct problem *problem)
+{
+    const struct case_entry *const entry = found->entry;
+    uint64_t bytes = 0;
+    for (uint32_t number = 0; number < entry->input_count; number++) {
+        bytes += found->tensors[entry->inputs[number]].bytes;
+    }
+    const uint32_t given = entry->given_bytes;
+    return given == 0 || (given == bytes && given <= found->weights_bytes)
+               ? STATUS_OK
+               : bad(problem, 0, BAD_GIVEN, (uint32_t)bytes, given);
+}
+
 enum status pack_check_records(const struct pack_case *found, struct problem *problem)
 {
     enum status status = check_entry(found, problem);
@@ -164,5 +178,5 @@ enum status pack_check_records(const struct pack_case *found, struct problem *pr
     for (uint32_t index = 0; index < found->op_count && status == STATUS_OK; index++) {
         status = check_op(found, index, problem);
     }
-    return status;
+    return status == STATUS_OK ? check_given(found, problem) : status;
 }

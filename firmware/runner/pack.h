@@ -59,7 +59,8 @@ enum bad_record {
     BAD_OPERANDS = 16,
     BAD_POSITIONS = 17,
     BAD_ALIGNMENT = 18,                       /* of an operand or output, for the kernel */
-    BAD_CONSTANTS = 19                        /* packed ones that lead the kernel astray */
+    BAD_CONSTANTS = 19,                       /* packed ones that lead the kernel astray */
+    BAD_GIVEN = 20                            /* inputs of the pack that are not the tensors' size */
 };
 enum status pack_check_records(const struct pack_case *found, struct problem *problem);
 

@@ -4,14 +4,20 @@
 from harness.boards.backend import keys_of
 from harness.boards.board import Board
 from harness.boards.config import BoardEntry, find_board, load_boards
+from harness.boards.gdb import GdbServer
 from harness.boards.probe import attached, is_attached, require_attached
+from harness.boards.profiler import Profiler, ProfileWindow, Watchpoint
 from harness.boards.run import Run
 from harness.boards.witness import Window, Witness, Zone
 
 __all__ = [
     "Board",
     "BoardEntry",
+    "GdbServer",
+    "ProfileWindow",
+    "Profiler",
     "Run",
+    "Watchpoint",
     "Window",
     "Witness",
     "Zone",

@@ -17,6 +17,7 @@ from harness.boards.config import BoardEntry
 from harness.boards.conversation import Conversation
 from harness.boards.deadline import Deadline
 from harness.boards.faults import check_stack
+from harness.boards.gdb import GdbServer
 from harness.boards.identity import check_board, check_case, check_hello
 from harness.boards.image import Flasher
 from harness.boards.lock import BoardLock
@@ -24,9 +25,10 @@ from harness.boards.plausible import check_numbers
 from harness.boards.port import open_port
 from harness.boards.postmortem import examine
 from harness.boards.probe import Probe
+from harness.boards.profiler import Profiler, Watchpoint, profiler_of, watchpoint_of
 from harness.boards.recovery import Rung
 from harness.boards.run import Run
-from harness.boards.stages import Stages
+from harness.boards.stages import Stages, overdue
 from harness.boards.witness import Witness, witness_of
 from harness.build import RunnerImage
 from harness.case import Pack
@@ -100,6 +102,16 @@ class Board:
     def witness(self) -> Witness | None:
         """What sees every access of the core, on a backend that has such a thing."""
         return witness_of(self._backend, self.entry.name)
+
+    @cached_property
+    def profiler(self) -> Profiler | None:
+        """What counts cycles by instruction, on a backend that has such a thing."""
+        return profiler_of(self._backend, self.entry.name)
+
+    @cached_property
+    def watchpoint(self) -> Watchpoint | None:
+        """What halts the core at one store of many, on a backend that has such a thing."""
+        return watchpoint_of(self._backend, self.entry.name)
 
     @property
     def stage(self) -> str:
@@ -218,6 +230,23 @@ class Board:
         check_stack(run, self.hello, pack.cases[index].id)
         check_numbers(run, self.hello, budget.total)
         return run
+
+    def run_to_halt(self, index: int, seed: int, *, keep_interrupts: bool, ops: int) -> int:
+        """Asks for such a run, once, and waits until the core halts in it, by a watchpoint. Where: its
+        pc. Errors: DeadlineError when it does not; ProbeError."""
+        _, _, conversation = self._running()
+        self._stages.say("run to halt")
+        deadline = Deadline(self._clock, self._budget(index, 1).total, "run to halt")
+        conversation.ask(RunRequest(index, seed, 1, 0, int(keep_interrupts), ops, 0))
+        while self._probe.state() != "halted":
+            if deadline.over:
+                raise overdue(deadline)
+            self._clock.sleep(_POLL_SECONDS)
+        return self._probe.halted_registers()["pc"]
+
+    def gdb_server(self, port: int = 0) -> GdbServer:
+        """For a debugger of this board as it stands. Errors: ProbeError where it cannot listen."""
+        return self._probe.gdb_server(self._clock, port)
 
     def read(self, offset: int, length: int) -> bytes:
         """Bytes of the arena after a run. Errors: as `run`."""

@@ -75,6 +75,10 @@ class Conversation:
                 check_board(stranger)
             raise
 
+    def ask(self, request: RunRequest) -> None:
+        """Hands the request over, and waits for nothing."""
+        self._port.write(self._link.request(FrameType.RUN, request.pack()))
+
     def run(
         self,
         request: RunRequest,
@@ -85,7 +89,7 @@ class Conversation:
     ) -> Run:
         """`verify` sees what the firmware found in memory before any number is read. deadline: of the
         whole; budget: of each frame."""
-        self._port.write(self._link.request(FrameType.RUN, request.pack()))
+        self.ask(request)
         verified = self._expect(FrameType.CASE, CaseVerified, deadline.part(budget.case, "case"))
         verify(verified)
         ops: list[tuple[OpResult, ...]] = []

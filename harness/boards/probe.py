@@ -13,8 +13,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from harness.boards import budgets
-from harness.boards.backend import WallClock, backend_for
+from harness.boards.backend import Clock, WallClock, backend_for
 from harness.boards.config import FLASH_BYTES, BoardEntry
+from harness.boards.gdb import GdbServer
 from harness.boards.stages import Stages, held_flash
 from harness.errors import FirmwareFault, FlashError, HarnessError, ProbeError
 
@@ -203,6 +204,12 @@ class Probe:
         """`running`, `halted`, `sleeping`, `lockup` or `reset`."""
         with _translate(f"the state of {self.entry.name} could not be read", ProbeError):
             return str(self._target.get_state().name).lower()
+
+    def gdb_server(self, clock: Clock, port: int) -> GdbServer:
+        """A server for debuggers over this session; no transfer is held to a deadline from now on.
+        Errors: ProbeError where it cannot listen."""
+        self._stages.end()
+        return GdbServer(self._target.session, clock, port)
 
     def halted_registers(self) -> dict[str, int]:
         """Halts the core for a moment: pc, lr and sp. The core is left halted."""

@@ -175,7 +175,7 @@ def _compile(chip: str, compiler: str, flags: list[str], sources: Sources, elf: 
         own = [sources.folder / path for path in sources.own] if sources.folder else []
         names = [str(path) for path in (*sources.files, table, *sources.kernels, *own)]
         prefix = []
-        for path, name in ((work, "."), (folder, "firmware"), (sources.folder, "kernels")):
+        for path, name in ((work, "."), (folder, "firmware"), (sources.folder, "/kernels")):
             if path is not None:
                 prefix += [
                     f"-ffile-prefix-map={path}={name}",

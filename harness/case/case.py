@@ -28,11 +28,18 @@ _SEEDS = 2**32
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What one run executes but for the input's seed, which the run itself names."""
+    """What one run executes but for the input's seed, which the run itself names. given: operands, int8
+    [h, w, c], in place of what any seed draws."""
 
     id: str
     plan: Plan
     parameters: Parameters
+    given: tuple[Int8s, ...] | None = None
+
+    @property
+    def given_bytes(self) -> bytes:
+        """The given operands as stored, for the pack; none where the firmware draws them."""
+        return b"".join(self._stored_input(x).tobytes() for x in self.given or ())
 
     @property
     def name_crc(self) -> int:
@@ -56,7 +63,10 @@ class Case:
         return self.plan.layer.n_out
 
     def inputs(self, seed: int) -> tuple[Int8s, ...]:
-        """int8 [h, w, c] of each operand, the n-th from the n-th seed after this one."""
+        """int8 [h, w, c] of each operand, the n-th from the n-th seed after this one, or the given
+        ones."""
+        if self.given is not None:
+            return self.given
         return tuple(
             generate_input((seed + n) % _SEEDS, shape.size).reshape(shape.h, shape.w, shape.c)
             for n, shape in enumerate(self.plan.layer.inputs)

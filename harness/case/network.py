@@ -26,11 +26,18 @@ _SEEDS = 2**32
 
 @dataclass(frozen=True, eq=False)
 class NetworkCase:
-    """parameters: of each op of the plan's network."""
+    """parameters: of each op of the plan's network. given: inputs, int8 [h, w, c], in place of what any
+    seed draws."""
 
     id: str
     plan: NetworkPlan
     parameters: tuple[Parameters, ...]
+    given: tuple[Int8s, ...] | None = None
+
+    @property
+    def given_bytes(self) -> bytes:
+        """The given inputs as stored, for the pack; none where the firmware draws them."""
+        return b"".join(np.ascontiguousarray(x).tobytes() for x in self.given or ())
 
     @property
     def name_crc(self) -> int:
@@ -54,7 +61,10 @@ class NetworkCase:
         return sum(node.layer.n_out for node in self.plan.network.nodes)
 
     def inputs(self, seed: int) -> tuple[Int8s, ...]:
-        """int8 [h, w, c] of each input, the n-th from the n-th seed after this one."""
+        """int8 [h, w, c] of each input, the n-th from the n-th seed after this one, or the given
+        ones."""
+        if self.given is not None:
+            return self.given
         network = self.plan.network
         shapes = [network.tensors[tensor] for tensor in network.inputs]
         return tuple(

@@ -112,6 +112,7 @@ def _entry(
     case: AnyCase, ops: _Section, tensors: _Section, quants: _Section, weights: _Section
 ) -> CaseEntry:
     made = network_records(case) if isinstance(case, NetworkCase) else records_of(case)
+    given = case.given_bytes
     entry = CaseEntry(
         name_crc=case.name_crc,
         arena_bytes=case.arena_bytes,
@@ -123,8 +124,8 @@ def _entry(
         ops=ops.add(b"".join(record.pack() for record in made.ops)),
         tensors=tensors.add(b"".join(record.pack() for record in made.tensors)),
         quants=quants.add(b"".join(record.pack() for record in made.quants)),
-        weights=weights.add(made.weights),
-        reserved=0,
+        weights=weights.add(made.weights + given),
+        given_bytes=len(given),
         entry_crc=0,
     )
     return replace(entry, entry_crc=zlib.crc32(entry.pack()[:-4]))

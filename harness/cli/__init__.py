@@ -20,6 +20,7 @@ COMMANDS = {
     "gap": "gap, debt and workspace of a convolution, or of a list of them",
     "paper": "the paper's tables, and every number that it states, beside ours",
     "plan": "where a whole network's tensors lie, and whether it fits a board",
+    "run": "one layer or network, once, op by op; where its cycles go, where it goes wrong",
     "selftest": "the device suite, from anywhere: all further words go to pytest",
     "sweep": "closed forms against the corruption simulator on random layers",
 }

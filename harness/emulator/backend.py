@@ -19,8 +19,10 @@ from harness.emulator.chips import CHIPS
 from harness.emulator.clock import Clock
 from harness.emulator.faultplan import Fault, parse_faults, spec
 from harness.emulator.machine import MORE_SRAM_BYTES, SRAM_BYTES
+from harness.emulator.profiler import Profiler
 from harness.emulator.remote import RemoteBoard, RemoteClock, RemoteTimings, RemoteWitness
 from harness.emulator.timings import Timings
+from harness.emulator.watchpoint import Watchpoint
 from harness.emulator.witness import Witness
 from harness.errors import ConfigError, ProbeError
 
@@ -97,6 +99,17 @@ def witness(name: str) -> Witness | RemoteWitness:
     unknown name."""
     remote = registry.served(name)
     return Witness(registry.board(name).machine) if remote is None else RemoteWitness(remote)
+
+
+def profiler(name: str) -> Profiler | None:
+    """What counts a board's cycles by instruction; None of a board that another process serves. Raises
+    ProbeError for an unknown name."""
+    return Profiler(registry.board(name).machine) if registry.served(name) is None else None
+
+
+def watchpoint(name: str) -> Watchpoint | None:
+    """What halts a board's core at one store of many; None as `profiler`, and as it raises."""
+    return Watchpoint(registry.board(name).machine) if registry.served(name) is None else None
 
 
 # ---- boards as processes of their own ----

@@ -14,6 +14,7 @@ from functools import cache
 from mmap import mmap
 
 from harness.emulator import build
+from harness.emulator.profile_records import PROFILE
 from harness.emulator.witness_records import WINDOW, WRITER, WindowRecord
 from harness.errors import ConfigError
 
@@ -66,6 +67,9 @@ class UsbEvent(IntFlag):
     STALLED = 16
 
 
+# opened, closed, cycles of a miss; of each instruction pc, cycles, times, misses
+ProfileWindow = tuple[int, int, int, tuple[tuple[int, int, int, int], ...]]
+
 _MACHINE = c_void_p
 _BYTES = POINTER(c_uint8)
 _PROTOTYPES: dict[str, tuple[object, list[object]]] = {
@@ -112,6 +116,13 @@ _PROTOTYPES: dict[str, tuple[object, list[object]]] = {
     "emu_witness_window": (WINDOW, [_MACHINE, c_uint32]),
     "emu_witness_shadow": (_BYTES, [_MACHINE]),
     "emu_witness_writer": (WRITER, [_MACHINE, c_uint32]),
+    "emu_witness_watch": (None, [_MACHINE, c_uint32, c_uint32, c_uint32]),
+    "emu_witness_watched": (c_uint32, [_MACHINE]),
+    "emu_profile_start": (c_int, [_MACHINE, c_uint32, c_uint32]),
+    "emu_profile_stop": (None, [_MACHINE]),
+    "emu_profile_lost": (c_int, [_MACHINE]),
+    "emu_profile_windows": (c_uint32, [_MACHINE]),
+    "emu_profile_window": (PROFILE, [_MACHINE, c_uint32]),
 }
 
 
@@ -295,9 +306,10 @@ class Machine:
 
     def witness_start(self, begin: int, end: int) -> None:
         """Watch from where the function `begin` returns to where `end` is entered (0: never); earlier
-        windows, zones and roles are forgotten. Raises ConfigError when there is no memory for it."""
+        windows, zones and roles are forgotten. Raises ConfigError when there is no memory for it, or
+        while there is a profile."""
         if self._core.emu_witness_start(self._handle, begin, end):
-            raise ConfigError("there is no memory for a witness")
+            raise ConfigError("there is no memory for a witness, or a profiler is at work")
 
     def witness_stop(self) -> None:
         self._core.emu_witness_stop(self._handle)
@@ -332,6 +344,39 @@ class Machine:
         """pc and cycle of the latest store to a byte in the latest window, None if there was none."""
         writer = self._core.emu_witness_writer(self._handle, address)
         return (writer.contents.pc, writer.contents.cycle) if writer else None
+
+    def witness_watch(self, address: int, window: int, store: int) -> None:
+        """Halt ahead of the store-th store (from 1; 0: never) to a byte in a window (from 0)."""
+        self._core.emu_witness_watch(self._handle, address, window, store)
+
+    def witness_watched(self) -> int:
+        """Stores to the watched byte in the latest window."""
+        return int(self._core.emu_witness_watched(self._handle))
+
+    # ---- the profile ----
+
+    def profile_start(self, begin: int, end: int) -> None:
+        """As `witness_start`. Raises ConfigError when there is no memory for it, or while there is a
+        witness."""
+        if self._core.emu_profile_start(self._handle, begin, end):
+            raise ConfigError("there is no memory for a profile, or a witness is at work")
+
+    def profile_stop(self) -> None:
+        self._core.emu_profile_stop(self._handle)
+
+    def profile_windows(self) -> tuple[ProfileWindow, ...]:
+        """Of the closed windows, oldest first. Raises ConfigError when memory ran out in one."""
+        if self._core.emu_profile_lost(self._handle):
+            raise ConfigError("there was no memory for all of the profile")
+        found = []
+        for number in range(self._core.emu_profile_windows(self._handle)):
+            window = self._core.emu_profile_window(self._handle, number).contents
+            counts = tuple(
+                (count.pc, count.cycles, count.instructions, count.misses)
+                for count in window.counts[: window.count]
+            )
+            found.append((window.opened, window.closed, window.miss_cycles, counts))
+        return tuple(found)
 
     @staticmethod
     def _text(value: bytes | None) -> str:

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from harness.boards import Board
 from harness.build import RunnerImage
-from harness.case import NetworkCase, build_pack, record_counts
+from harness.case import NetworkCase, build_pack
 from harness.measure.fit import bytes_needed, fits
-from harness.measure.samples import is_long, kernels_asked, provenance_of, samples_of
-from harness.measure.wrong import wrong_bytes
-from harness.network import Network
+from harness.measure.samples import kernels_asked, provenance_of, samples_of
+from harness.measure.wrongop import first_wrong_op, has_long_op
 from harness.plan import NetworkPlan, Strategy
 from harness.results import Measurement, Sample, WrongOp
 
@@ -115,7 +114,10 @@ class _Session:
         _, wanted = self.expected(case, seed)
         strategy = case.plan.strategy
         if strategy not in self.wrong and any(s.output_crc != wanted for s in samples):
-            found = self._first_wrong_op(case, seed, paint)
+            tensors = self._tensors.get(seed) or case.tensors(seed)
+            found = first_wrong_op(
+                self._board, self._index[case], case, tensors, seed, paint, self._long(case)
+            )
             if found is not None:
                 self.wrong[strategy] = found
         return samples
@@ -141,52 +143,4 @@ class _Session:
 
     def _long(self, case: NetworkCase) -> bool:
         """Is one of its windows, which hold an op each?"""
-        layers = [node.layer for node in case.plan.network.nodes]
-        clock_hz = self._board.entry.clock_hz
-        return any(is_long(layer.macs, layer.n_out, clock_hz) for layer in layers)
-
-    def _first_wrong_op(self, case: NetworkCase, seed: int, paint: int) -> WrongOp | None:
-        """By halving: the first steps run alone, and every tensor that a later one reads is compared.
-        None where all steps are right when they are looked at one by one."""
-        right, wrong, found = 0, len(case.plan.steps) + 1, None
-        while wrong - right > 1:
-            steps = (right + wrong) // 2
-            seen = self._wrong_after(case, steps, seed, paint)
-            if seen is None:
-                right = steps
-            else:
-                wrong, found = steps, seen
-        return found
-
-    def _wrong_after(self, case: NetworkCase, steps: int, seed: int, paint: int) -> WrongOp | None:
-        plan, network = case.plan, case.plan.network
-        self._board.run(
-            self._index[case],
-            seed,
-            paint=paint,
-            keep_interrupts=self._long(case),
-            ops=record_counts(plan)[steps - 1],
-        )
-        last = plan.steps[steps - 1].ops[-1]
-        expected = self._tensors.get(seed) or case.tensors(seed)
-        for tensor in living_after(network, last):
-            shape = network.tensors[tensor]
-            seen = self._board.read(plan.offsets[tensor], shape.size)
-            found = wrong_bytes(seen, expected[tensor])
-            if found is not None:
-                return WrongOp(last, network.nodes[last].layer.kind.name.lower(), tensor, found)
-        return None
-
-
-def living_after(network: Network, op: int) -> list[int]:
-    """Tensors that an op after `op` reads, or that are outputs of the network, its own output first."""
-    last, made = network.last_readers, network.producers
-    own = network.nodes[op].output
-    living = [
-        tensor
-        for tensor in range(len(network.tensors))
-        if last[tensor] > op
-        and made[tensor] <= op
-        and (made[tensor] >= 0 or tensor in network.inputs)
-    ]
-    return sorted(living, key=lambda tensor: tensor != own)
+        return has_long_op(case, self._board.entry.clock_hz)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 PROTOCOL_VERSION = 3
-PACK_VERSION = 4
+PACK_VERSION = 5
 
 MAILBOX_ADDRESS = 0x2000_0000
 MAILBOX_BYTES = 256

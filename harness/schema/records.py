@@ -258,7 +258,8 @@ class Slice(Record):
 class CaseEntry(Record):
     """A case: its slices, and how much memory it may use. name_crc: CRC-32 of the case's id. inputs:
     the tensors that are filled before a run, input_count of them. outputs: whose CRC is the run's, one
-    after the other. entry_crc: of the rest of the entry.
+    after the other. given_bytes: as many at the end of the weights slice are the inputs, as stored and
+    one after the other; 0: they are drawn from the run's seed. entry_crc: of the rest of the entry.
     """
 
     c_name: ClassVar[str] = "case_entry"
@@ -273,7 +274,7 @@ class CaseEntry(Record):
     tensors: Slice
     quants: Slice
     weights: Slice
-    reserved: U32
+    given_bytes: U32
     entry_crc: U32
 
 

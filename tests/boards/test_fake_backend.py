@@ -132,3 +132,16 @@ def test_nothing_is_decided_by_the_kind_of_a_board() -> None:
             if isinstance(node, ast.Compare):
                 values = [c.value for c in ast.walk(node) if isinstance(c, ast.Constant)]
                 assert "board" not in values and "fake" not in values, f"{name}:{node.lineno}"
+
+
+@pytest.mark.extra
+def test_what_it_cannot_see_is_said(boards: Path) -> None:
+    """A run is a run there too; for a profile or a watchpoint it has nothing, and that costs no run."""
+    words = ["run", "first#odd-3x3", "--board", "desk", "--boards", str(boards)]
+    done = _run("-c", RIPBENCH, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["kind"] == "fake"
+    for option in ("--profile", "--gdb"):
+        done = _run("-c", RIPBENCH, *words, option)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"ConfigError: {option} needs a board whose core can be looked into" in done.stderr

@@ -262,6 +262,7 @@ class CaseParts:
     scratch: int
     inputs: tuple[int, ...] = (0,)
     outputs: tuple[int, ...] = (1,)
+    given_bytes: int = 0
 
 
 def parts(conv: Conv) -> CaseParts:
@@ -304,7 +305,7 @@ def build(cases: list[CaseParts], **changes: Any) -> bytes:
                     tensors=slices[1],
                     quants=slices[2],
                     weights=slices[3],
-                    reserved=0,
+                    given_bytes=case.given_bytes,
                     entry_crc=0,
                 )
             )

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emu.h, but for registers (special.c, special_v8m.c), and USB, which the chip implements. */
 #include "core.h"
+#include "profile.h"
 #include "witness.h"
 #include "xip.h"
 #include <stdarg.h>
@@ -86,6 +87,7 @@ void emu_free(machine *m)
     if (m->chip)
         chip_free(m->chip);
     witness_free(m);
+    profile_free(m);
     free(m->rom);
     if (!m->flash_is_lent)
         free(m->flash);
@@ -124,6 +126,7 @@ static void core_reset(machine *m)
     scs_reset(m);
     xip_flush(m);
     witness_reset(m);
+    profile_reset(m);
 }
 
 static void fetch_reset_vector(machine *m)
@@ -173,9 +176,9 @@ int emu_run(machine *m, uint64_t until)
         if (m->locked_up)
             idle_in_lock_up(m);
         else if (m->architecture == ARMV8M)
-            (m->witness ? execute_v8m_witness : execute_v8m)(m);
+            (m->witness ? execute_v8m_witness : m->profile ? execute_v8m_profile : execute_v8m)(m);
         else
-            (m->witness ? execute_witness : execute)(m);
+            (m->witness ? execute_witness : m->profile ? execute_profile : execute)(m);
     }
     stop = m->stop;
     if (stop != EMU_RESET)

@@ -197,3 +197,12 @@ void code_changed(machine *m, uint32_t address, uint32_t length)
     else if (address < m->rom_bytes)
         forget_entries(m->rom_code, m->rom_bytes, address, length);
 }
+
+/* What is decoded names handlers of execute(), of execute_witness() or of execute_profile(), each by
+   its own offsets. */
+void forget_all_code(machine *m)
+{
+    code_changed(m, ROM_BASE, m->rom_bytes);
+    code_changed(m, XIP_BASE, m->flash_bytes);
+    code_changed(m, SRAM_BASE, m->sram_bytes);
+}

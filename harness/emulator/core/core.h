@@ -24,7 +24,7 @@ enum { SCR_SLEEPONEXIT = 1 << 1, SCR_SLEEPDEEP = 1 << 2, SCR_SEVONPEND = 1 << 4 
 enum { C_DEBUGEN = 1 << 0, C_HALT = 1 << 1, C_STEP = 1 << 2, C_MASKINTS = 1 << 3 };
 enum { VC_CORERESET = 1 << 0, VC_MMERR = 1 << 4, VC_NOCPERR = 1 << 5, VC_CHKERR = 1 << 6,
        VC_STATERR = 1 << 7, VC_BUSERR = 1 << 8, VC_INTERR = 1 << 9, VC_HARDERR = 1 << 10 };
-enum { DFSR_HALTED = 1 << 0, DFSR_BKPT = 1 << 1, DFSR_VCATCH = 1 << 3 };
+enum { DFSR_HALTED = 1 << 0, DFSR_BKPT = 1 << 1, DFSR_DWTTRAP = 1 << 2, DFSR_VCATCH = 1 << 3 };
 
 /* Special register numbers of MSR and MRS, ARMv6-M ARM B4.2 */
 enum sysm {
@@ -130,6 +130,7 @@ bool core_read(machine *m, uint32_t address, int size, uint32_t *value);
 bool core_write(machine *m, uint32_t address, int size, uint32_t value);
 decoded *code_slot(machine *m, uint32_t pc);              /* NULL: execute-never */
 uint16_t fetch_halfword(const machine *m, uint32_t pc);   /* 0 where nothing answers */
+void forget_all_code(machine *m);                         /* all that was decoded */
 uint8_t *memory_at(const machine *m, uint32_t address, uint32_t *available);  /* or NULL */
 bool is_writable(uint32_t address);                       /* of a memory: SRAM, not ROM or flash */
 static inline bool is_sio(uint32_t address) { return address >> 28 == 0xd; }

@@ -2,7 +2,7 @@
 /* The one interface of the emulator core: a chip with its flash, driven by an absolute cycle count.
  *
  * Everything above it (debug probe, USB host, serial port) is Python and calls these functions
- * through ctypes. Nothing but the witness allocates after emu_new, nothing reads a clock of the
+ * through ctypes. Nothing but witness and profile allocates after emu_new, nothing reads a clock of the
  * host: the same image and the same calls give the same bytes and cycles on any machine, at any
  * slicing. */
 #ifndef EMU_H
@@ -112,7 +112,8 @@ struct emu_witness_window {
     struct emu_witness_access last_read;   /* ... and the last load of it */
     uint32_t lowest_sp;                    /* at a store */
 };
-/* begin, end: addresses of functions, 0 for none. Windows, zones and roles begin anew. -1: no memory */
+/* begin, end: addresses of functions, 0 for none. Windows, zones and roles begin anew. -1: no memory,
+   or there is a profile */
 int emu_witness_start(machine *, uint32_t begin, uint32_t end);
 void emu_witness_stop(machine *);
 void emu_witness_zone(machine *, int zone, uint32_t address, uint32_t length);
@@ -124,6 +125,30 @@ uint32_t emu_witness_windows(const machine *);                      /* closed si
 const struct emu_witness_window *emu_witness_window(const machine *, uint32_t number);
 uint8_t *emu_witness_shadow(machine *);    /* of the latest window: flags (witness.h) of each byte of SRAM */
 const struct emu_witness_writer *emu_witness_writer(const machine *, uint32_t address);    /* last; NULL */
+
+/* A watchpoint of the witness: the core halts ahead of the store-th store of a window (from 1) that
+ * would change or repeat the byte at `address`; store 0: never, it is only counted. The store has not
+ * happened then, and pc is its instruction. window: how many closed before it since
+ * emu_witness_start. Stores of the FPU and of exception frames are not seen. */
+void emu_witness_watch(machine *, uint32_t address, uint32_t window, uint32_t store);
+uint32_t emu_witness_watched(const machine *);              /* stores to it in the latest window */
+
+/* The profile (profile.c): whose cycles they are. It costs no cycle; without emu_profile_start it
+ * costs nothing at all. Windows as of the witness; a machine has one or the other. The counts of a
+ * window come to its cycles, those of exception handlers among them. misses: of the XIP cache, by its
+ * fetch and by its loads; each waited for miss_cycles. */
+struct emu_profile_count { uint64_t cycles, instructions; uint32_t pc, misses; };
+struct emu_profile_window {
+    uint64_t opened, closed;               /* cycles */
+    const struct emu_profile_count *counts;
+    uint32_t count, miss_cycles;
+};
+/* begin, end: addresses of functions. Windows begin anew. -1: no memory, or there is a witness */
+int emu_profile_start(machine *, uint32_t begin, uint32_t end);
+void emu_profile_stop(machine *);
+int emu_profile_lost(const machine *);                      /* was there too little memory for a count? */
+uint32_t emu_profile_windows(const machine *);              /* closed since emu_profile_start */
+const struct emu_profile_window *emu_profile_window(const machine *, uint32_t number);
 
 #pragma GCC visibility pop
 #endif

@@ -51,11 +51,13 @@ __attribute__((noinline)) void execute(machine *m)
 resume:
     LOAD();
 jump:
+    PROFILE_AT();
     if (unlikely(cycles >= limit)) {
         SAVE();
         if (!poll_events(m))
             return;
         LOAD();
+        PROFILE_AT();
         if (m->step)
             goto single_step;
     }
@@ -76,6 +78,7 @@ jump:
     DISPATCH();
 
 next_line:
+    PROFILE_AT();
     cycles += fetch_wait(m, line_end);
     line_end += XIP_LINE_BYTES;
     DISPATCH();
@@ -206,4 +209,12 @@ op_BREAKPOINT:
         FAULT("breakpoint unit matched without a debugger", pc);
     debug_halt(m, DFSR_BKPT);
     goto resume;
+#ifdef WITNESS
+op_WATCHPOINT:                         /* ahead of a store, which is to begin anew */
+    instructions--;
+    cycles -= i->cycles;
+    SAVE();
+    debug_halt(m, DFSR_DWTTRAP);
+    goto resume;
+#endif
 }

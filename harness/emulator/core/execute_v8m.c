@@ -67,11 +67,13 @@ resume:
     if (m->itstate)
         limit = 0;
 jump:
+    PROFILE_AT();
     if (unlikely(cycles >= limit)) {
         SAVE();
         if (!poll_events(m))
             return;
         LOAD();
+        PROFILE_AT();
         if (m->step || m->itstate)
             goto one_by_one;
     }
@@ -92,6 +94,7 @@ jump:
     DISPATCH();
 
 next_line:
+    PROFILE_AT();
     cycles += fetch_wait(m, line_end);
     line_end += XIP_LINE_BYTES;
     DISPATCH();
@@ -345,4 +348,14 @@ op_BREAKPOINT:
         FLOW_FAULT(FAULT_DEBUGEVT, pc);
     debug_halt(m, DFSR_BKPT);
     goto resume;
+#ifdef WITNESS
+op_WATCHPOINT:                         /* ahead of a store, which is to begin anew */
+    instructions--;
+    cycles -= i->cycles;
+    if (i == m->step_code)
+        m->itstate = it_now;
+    SAVE();
+    debug_halt(m, DFSR_DWTTRAP);
+    goto resume;
+#endif
 }

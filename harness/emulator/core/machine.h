@@ -128,8 +128,9 @@ struct machine {
     bool stop_on_usb;
     char message[512];
 
-    /* the witness (witness.h), if there is one */
+    /* the witness (witness.h) and the profile (profile.h), if there is one; never both */
     struct witness *witness;
+    struct profile *profile;
 };
 
 /* ---- core, for the chip ---- */

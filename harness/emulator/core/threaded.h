@@ -5,6 +5,7 @@
 #ifndef THREADED_H
 #define THREADED_H
 #include "core.h"
+#include "profile.h"
 #include "witness.h"
 #include "xip.h"
 #include <string.h>
@@ -106,6 +107,7 @@ static inline uint64_t event_limit(const machine *m)
 
 #define DISPATCH()                                                     \
     do {                                                               \
+        PROFILE_AT();                                                  \
         instructions++;                                                \
         cycles += i->cycles;                                           \
         goto *((const char *)&&op_DECODE + i->handler);                \
@@ -124,6 +126,7 @@ static inline uint64_t event_limit(const machine *m)
     do {                                                               \
         pc = (address);                                                \
         WITNESS_BRANCH();                                              \
+        PROFILE_BRANCH();                                              \
         goto jump;                                                     \
     } while (0)
 
@@ -193,6 +196,7 @@ static inline uint64_t event_limit(const machine *m)
     do {                                                               \
         const uint32_t address_ = (address), offset_ = address_ - SRAM_BASE; \
         const type value_ = (type)(value);                             \
+        WITNESS_WATCH(type, address_);                                 \
         if (IS_IN(type, offset_, sram_bytes)) {                        \
             memcpy(sram + offset_, &value_, sizeof value_);            \
             WITNESS_STORE(type, offset_);                              \

@@ -123,6 +123,7 @@ static inline uint32_t load_address(const decoded *i, const uint32_t *r, uint32_
     do {                                                               \
         pc += 2 * (halfwords_);                                        \
         i += (halfwords_);                                             \
+        PROFILE_AT();                                                  \
         if (unlikely(pc >= line_end)) {                                \
             cycles += fetch_wait(m, line_end);                         \
             line_end += XIP_LINE_BYTES;                                \

@@ -109,7 +109,7 @@ static void open_window(machine *m)
     for (uint32_t offset = 0; offset < m->sram_bytes; offset++)
         w->shadow[offset] &= (uint8_t)~SHADOW_HAPPENED;
     memcpy(w->at_open, m->sram, m->sram_bytes);
-    w->stores = w->progress = 0;
+    w->stores = w->progress = w->watched = 0;
     w->now = (struct emu_witness_window) { .opened = m->cycles, .lowest_sp = m->r[SP] };
     w->open = true;
     w->awaited = w->end;
@@ -178,14 +178,6 @@ void witness_reset(machine *m)
 
 /* ---- emu.h ---- */
 
-/* What is decoded names handlers of execute() or of execute_witness(), each by its own offsets. */
-static void forget_all_code(machine *m)
-{
-    code_changed(m, ROM_BASE, m->rom_bytes);
-    code_changed(m, XIP_BASE, m->flash_bytes);
-    code_changed(m, SRAM_BASE, m->sram_bytes);
-}
-
 void witness_free(machine *m)
 {
     struct witness *const w = m->witness;
@@ -216,6 +208,8 @@ static struct witness *new_witness(uint32_t bytes)
 
 int emu_witness_start(machine *m, uint32_t begin, uint32_t end)
 {
+    if (m->profile)
+        return -1;
     if (!m->witness) {
         m->witness = new_witness(m->sram_bytes);
         forget_all_code(m);
@@ -228,6 +222,7 @@ int emu_witness_start(machine *m, uint32_t begin, uint32_t end)
     }
     memset(w->shadow, 0, m->sram_bytes);
     w->count = 0;
+    w->watching = false;
     w->begin = begin ? begin & ~1u : NOWHERE;
     w->end = end ? end & ~1u : NOWHERE;
     witness_reset(m);
@@ -267,6 +262,20 @@ void emu_witness_role(machine *m, uint32_t address, uint32_t length, int roles)
 
     set_flags(m, address, length, flags, flags);
 }
+
+void emu_witness_watch(machine *m, uint32_t address, uint32_t window, uint32_t store)
+{
+    struct witness *const w = m->witness;
+
+    if (!w)
+        return;
+    w->watching = true;
+    w->watch_address = address;
+    w->watch_window = window;
+    w->watch_store = store;
+}
+
+uint32_t emu_witness_watched(const machine *m) { return m->witness ? m->witness->watched : 0; }
 
 void emu_witness_open(machine *m)
 {

@@ -41,6 +41,8 @@ struct witness {
     bool open;
     uint32_t begin, end, awaited;              /* pcs; awaited: where something happens next */
     uint64_t stores, progress, collision_order;
+    uint32_t watch_address, watch_window, watch_store, watched;     /* of emu_witness_watch() */
+    bool watching;
     struct emu_witness_window now;             /* the window that is open */
     struct emu_witness_window *windows;        /* the closed ones, oldest first */
     uint32_t count, capacity;
@@ -68,6 +70,13 @@ static inline void witness_bus_store(machine *m, uint32_t address, int size)
 {
     if (m->witness && m->witness->open && address - SRAM_BASE < m->sram_bytes)
         witness_store(m, m->r[PC], m->cycles, address - SRAM_BASE, (uint32_t)size);
+}
+
+/* A store is to reach the watched byte. Is it the one to halt at? It begins anew afterwards, and is
+   counted once more then. */
+static inline bool witness_watched(struct witness *w)
+{
+    return w->open && ++w->watched == w->watch_store && w->count == w->watch_window;
 }
 
 #ifdef WITNESS
@@ -101,7 +110,16 @@ static inline bool is_known_load(const struct witness *w, uint32_t offset, uint3
         if (m->witness->open)                                          \
             witness_store(m, pc, cycles, (offset), sizeof(type));      \
     } while (0)
+/* Ahead of a store: is it the one to halt at? */
+#define WITNESS_WATCH(type, address)                                   \
+    do {                                                               \
+        if (unlikely(m->witness->watching)                             \
+            && m->witness->watch_address - (address) < sizeof(type)    \
+            && witness_watched(m->witness))                            \
+            goto op_WATCHPOINT;                                        \
+    } while (0)
 #else
+#define WITNESS_WATCH(type, address) ((void)0)
 #define WITNESS_BRANCH() ((void)0)
 #define WITNESS_LOAD(type, offset) ((void)0)
 #define WITNESS_STORE(type, offset) ((void)0)
