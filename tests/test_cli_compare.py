@@ -40,6 +40,16 @@ def test_layers(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0.95 < pool["ratio"] < 1.05
 
 
+def test_layers_under_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    """Both sets leave direct order to the plain kernels."""
+    found = _answer(
+        capsys, "plain", "m33", *BOARD, "--layers", "first#odd-3x3", "--plan", "rip-direct"
+    )
+    (row,) = found["rows"]  # type: ignore[misc]
+    assert {(side["kernel"], side["plan"]) for side in row["sides"]} == {("plain", "rip-direct")}
+    assert row["right"]
+
+
 def test_a_network(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["compare", "plain", "m33", *BOARD, "--model", "mcunet-vww0"]
     assert main(words) == 0
@@ -83,6 +93,8 @@ def test_what_does_not_fit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
         (["plain", "m34"], "did you mean 'm33'?"),
         (["plain", "m33", "--board", "pico3"], "pico"),
         (["plain", "m33", "--layers", "frist"], "did you mean 'first'?"),
+        (["plain", "m33", "--plan", "rip-dirct"], "did you mean 'rip-direct'?"),
+        (["plain", "m33", "--plan", "rip", "--model", "mcunet-in0"], "--plan is of layers"),
         (["plain", "m33", "--model", "mcunet-in9"], "mcunet-in"),
     ],
 )

@@ -15,7 +15,13 @@ from harness.build import cache
 from harness.build.finish import finish
 from harness.build.image import RunnerImage, load_image
 from harness.errors import BuildError, ConfigError
-from harness.kernels import Selection, find_kernels, table_source, table_sources
+from harness.kernels import (
+    Selection,
+    find_kernels,
+    library_sources,
+    table_source,
+    table_sources,
+)
 from harness.schema.header import header
 
 COMPILER = "arm-none-eabi-gcc"
@@ -24,6 +30,11 @@ _COMMON = [
     *("-std=c11", "-mthumb", "-O2", "-g", "-ffreestanding", "-fno-tree-loop-distribute-patterns"),
     *("-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Werror", "-Wconversion"),
 ]
+# Of sources that are somebody else's: their warnings are not ours to mend, and their memcpy of 4 bytes
+# is meant to be a load, which -ffreestanding alone makes a call of.
+LIBRARY = ["-w", "-fbuiltin"]
+_LIBRARY_OBJECT = ".library.o"  # what firmware/port/rp2/sections.ld puts into SRAM, code and all
+_INCLUDE = "include"  # of a user's folder: headers that are somebody else's
 LINK = ["-nostdlib", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"]
 # Nothing of the runner needs the M33's FPU; with it unused, every exception frame is the short one.
 _CPU = {
@@ -115,13 +126,14 @@ def compiler_version() -> str:
 class Sources:
     """What is compiled: the runner's files, relative to firmware/; the table, by its text and, where it
     is not generated, its file; the kernels' files, relative to firmware/ or to `folder`, which holds a
-    user's own: headers, too, have to lie in it."""
+    user's own, and somebody else's that these call: headers, too, have to lie in it."""
 
     files: tuple[Path, ...]
     table: str
     table_file: Path | None
     kernels: tuple[Path, ...]
     own: tuple[Path, ...]
+    library: tuple[Path, ...]
     folder: Path | None
 
 
@@ -138,6 +150,7 @@ def sources_for(chip: str, selection: Selection, kernel_table: Path | None = Non
         table_file=None if kernel_table is None else kernel_table.resolve(),
         kernels=tuple(shipped),
         own=tuple(own),
+        library=tuple(path.relative_to(folder) for path in library_sources(selection, chip)),
         folder=folder if own else None,
     )
 
@@ -147,12 +160,12 @@ def _key(chip: str, compiler: str, flags: list[str], sources: Sources) -> str:
     for part in (
         chip,
         run_compiler([compiler, "--version"]),
-        " ".join(flags),
+        " ".join(flags + LIBRARY),
         header(),
         sources.table,
     ):
         digest.update(part.encode() + b"\0")
-    for path in (*sources.kernels, *sources.own):
+    for path in (*sources.kernels, *sources.own, *sources.library):
         digest.update(str(path).encode() + b"\0")
     for folder in filter(None, (resources.firmware(), sources.folder)):
         for path in sorted(p for p in folder.rglob("*") if p.suffix in _TEXTS and p.is_file()):
@@ -162,7 +175,8 @@ def _key(chip: str, compiler: str, flags: list[str], sources: Sources) -> str:
 
 
 def _compile(chip: str, compiler: str, flags: list[str], sources: Sources, elf: Path) -> None:
-    """All sources in one call; the result is moved into place whole, so that two may build at once."""
+    """All sources of ours in one call, those of a library before; the result is moved into place whole,
+    so that two may build at once."""
     folder = resources.firmware()
     with tempfile.TemporaryDirectory(dir=elf.parent) as temporary:
         work = Path(temporary)
@@ -172,8 +186,6 @@ def _compile(chip: str, compiler: str, flags: list[str], sources: Sources, elf: 
         table = sources.table_file or work / _TABLE
         if sources.table_file is None:
             table.write_text(sources.table)
-        own = [sources.folder / path for path in sources.own] if sources.folder else []
-        names = [str(path) for path in (*sources.files, table, *sources.kernels, *own)]
         prefix = []
         for path, name in ((work, "."), (folder, "firmware"), (sources.folder, "/kernels")):
             if path is not None:
@@ -181,11 +193,32 @@ def _compile(chip: str, compiler: str, flags: list[str], sources: Sources, elf: 
                     f"-ffile-prefix-map={path}={name}",
                     f"-Wa,--debug-prefix-map={path}={name}",
                 ]
-        options = [*flags, *prefix, *LINK, *include_options(chip, work), "-T", link_script(chip)]
+        includes = include_options(chip, work)
+        own, objects = [], []
+        if sources.folder is not None:
+            own = [sources.folder / path for path in sources.own]
+            includes += ["-isystem", str(sources.folder / _INCLUDE)]
+            command = [compiler, *flags, *prefix, *includes, *LIBRARY]
+            objects = _compile_library(command, sources.folder, sources.library, work)
+        names = [str(path) for path in (*sources.files, table, *sources.kernels, *own, *objects)]
+        options = [*flags, *prefix, *LINK, *includes, "-T", link_script(chip)]
         run_compiler([compiler, *options, *names, "-lgcc", "-o", str(linked)], cwd=folder)
         finished = work / "finished.elf"
         finished.write_bytes(finish(linked.read_bytes()))
         finished.replace(elf)
+
+
+def _compile_library(
+    command: list[str], folder: Path, paths: tuple[Path, ...], work: Path
+) -> list[Path]:
+    """An object each, by whose name the link script knows it."""
+    objects = []
+    for number, path in enumerate(paths):
+        made = work / f"{number}-{path.stem}{_LIBRARY_OBJECT}"
+        what = ["-c", str(folder / path), "-o", str(made)]
+        run_compiler([*command, *what], cwd=resources.firmware())
+        objects.append(made)
+    return objects
 
 
 def run_compiler(command: list[str], cwd: Path | None = None) -> str:

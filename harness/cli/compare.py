@@ -24,7 +24,7 @@ from harness.case import network_cases
 from harness.errors import ConfigError
 from harness.kernels import find_kernels
 from harness.network import Layer, Model, Network
-from harness.plan import NetworkPlan, Strategy, in_place
+from harness.plan import NetworkPlan, Strategy, find_mode, in_place
 from harness.report import printable
 from harness.results import Measurement, Verdict
 from harness.selection import choose_layers, choose_models
@@ -85,6 +85,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--layers", metavar="SET|FILE", help="a layer set, or set#id,set#id of it (default first)"
     )
     what.add_argument("--model", metavar="LIST", help="whole networks instead, by name or file")
+    parser.add_argument(
+        "--plan",
+        metavar="NAME",
+        help="of layers, as rip-direct (default rip, or dual where it must)",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
 
 
@@ -101,10 +106,15 @@ def run(options: argparse.Namespace) -> int:
             if options.model
             else choose_layers(options.layers or "first")
         )
+        if options.plan and options.model:
+            raise ConfigError("--plan is of layers", hint="leave out --model")
+        for layer in items if options.plan else ():
+            assert isinstance(layer, Layer)
+            find_mode(layer, options.plan)
     except ConfigError as error:
         print(f"ConfigError: {error}", file=sys.stderr)
         return 2
-    rows = compare(entry, names, items)
+    rows = compare(entry, names, items, options.plan)
     if options.json:
         print(json.dumps(as_json(entry, names, rows)))
     else:
@@ -113,30 +123,34 @@ def run(options: argparse.Namespace) -> int:
 
 
 def compare(
-    entry: BoardEntry, names: tuple[str, str], items: Sequence[Layer | Network | Model]
+    entry: BoardEntry,
+    names: tuple[str, str],
+    items: Sequence[Layer | Network | Model],
+    plan: str | None = None,
 ) -> list[Row]:
-    """Errors: all that a board can raise."""
-    first, second = ([*_sides(entry, name, items)] for name in names)
+    """plan: of all layers, None for each one's usual. Errors: all that a board can raise."""
+    first, second = ([*_sides(entry, name, items, plan)] for name in names)
     return [
         Row(*_name_and_macs(item), a, b) for item, a, b in zip(items, first, second, strict=True)
     ]
 
 
 def _sides(
-    entry: BoardEntry, kernels: str, items: Sequence[Layer | Network | Model]
+    entry: BoardEntry, kernels: str, items: Sequence[Layer | Network | Model], plan: str | None
 ) -> Iterator[Side | None]:
     """Warm cycles: of the second run."""
     bench = Bench(entry, BenchOptions(seeds=(1,), repeats=2, kernels=kernels))
     try:
         for item in items:
             print(f"{kernels}: {printable(_name_and_macs(item)[0])}", file=sys.stderr, flush=True)
-            yield _layer(bench, item) if isinstance(item, Layer) else _network(bench, item)
+            yield _layer(bench, item, plan) if isinstance(item, Layer) else _network(bench, item)
     finally:
         bench.close()
 
 
-def _layer(bench: Bench, layer: Layer) -> Side | None:
-    verdict = bench.judge(layer, str(Strategy.RIP if in_place(layer) else Strategy.DUAL))
+def _layer(bench: Bench, layer: Layer, plan: str | None) -> Side | None:
+    usual = Strategy.RIP if in_place(layer) else Strategy.DUAL
+    verdict = bench.judge(layer, str(usual) if plan is None else plan)
     return None if verdict is None else _side(verdict, {})
 
 

@@ -9,7 +9,7 @@ from harness.kernels.kernelset import (
     find_kernels,
     shipped_sets,
 )
-from harness.kernels.table import table_source, table_sources
+from harness.kernels.table import library_sources, table_source, table_sources
 from harness.kernels.traits import (
     PLAIN,
     Choice,
@@ -33,6 +33,7 @@ __all__ = [
     "executions",
     "find_kernels",
     "kernel_set",
+    "library_sources",
     "operands_to_share",
     "schedule_of",
     "shipped_sets",

@@ -45,7 +45,8 @@ class Kernel:
     its rows, 0 for none. weights: INT8, or the packer that makes its constants; weights_bytes: the least
     that these take; sound: the C function that says before a run whether the kernel can read them, None
     where it can read any. cycles: an estimate without flash, None where there is none. sources: C and
-    assembler files, relative to `folder`. run: the name of its C function.
+    assembler files, relative to `folder`. library: such files that are somebody else's: compiled with
+    less asked of them (harness.build.runner, LIBRARY). run: the name of its C function.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Kernel:
     sound: str | None
     cycles: Formula | None
     sources: tuple[str, ...]
+    library: tuple[str, ...]
     folder: Path
     run: str
 

@@ -22,7 +22,7 @@ _KEYS = (
     *_NEEDED,
     *("set", "run", "chips", "accepts", "rounding", "layout", "tap_order", "traversal"),
     *("pixels", "channels", "ring", "over_rows", "prefetch", "scratch", "alignment"),
-    *("weights", "weights_bytes", "sound", "cycles"),
+    *("weights", "weights_bytes", "sound", "cycles", "library"),
 )
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _MAX_NAME = 60
@@ -93,6 +93,7 @@ def _kernel(node: Node, folder: Path, usual_set: str | None) -> Kernel:
         sound=_name(entry["sound"]) if "sound" in entry else None,
         cycles=_formula(entry, "cycles", "0", STEP_NAMES) if "cycles" in entry else None,
         sources=tuple(_source(item, folder) for item in entry["sources"].sequence()),
+        library=tuple(_source(item, folder) for item in _items(entry.get("library"))),
         folder=folder,
         run=_name(entry["run"]) if "run" in entry else name,
     )

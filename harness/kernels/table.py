@@ -70,6 +70,18 @@ def table_sources(selection: Selection, chip: str | None = None) -> tuple[Path, 
     )
 
 
+def library_sources(selection: Selection, chip: str | None = None) -> tuple[Path, ...]:
+    """What their kernels call of somebody else's, each once."""
+    return tuple(
+        dict.fromkeys(
+            kernel.folder / name
+            for kernel in selection.kernels(chip)
+            if kernel is not None
+            for name in kernel.library
+        )
+    )
+
+
 class _FormulaNames:
     """Names of the functions that compute scratch and constants: kernels of a set with one formula share
     one function, called by the first of them, whatever a build leaves out."""

@@ -72,6 +72,14 @@ def test_all_keys(tmp_path: Path) -> None:
     assert kernel.traversals == {Traversal.ROW, Traversal.COLUMN}
 
 
+def test_files_of_somebody_else(tmp_path: Path) -> None:
+    (tmp_path / "theirs.c").write_text("/* nothing */\n")
+    assert _one(tmp_path).library == ()
+    assert _one(tmp_path, "library: [theirs.c]").library == ("theirs.c",)
+    with pytest.raises(ConfigError, match="is not a file of this folder"):
+        _one(tmp_path, "library: [ours.c]")
+
+
 @pytest.mark.parametrize(
     ("more", "column", "says"),
     [
