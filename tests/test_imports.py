@@ -24,7 +24,7 @@ CHAIN = [
     {"history"},
     {"paper"},
     {"report"},
-    {"bench", "selection", "layersets", "plugin", "cli"},
+    {"keeper", "bench", "devicetime", "selection", "layersets", "historyplugin", "plugin", "cli"},
 ]
 ROOT = Path(harness.__file__).parent
 
