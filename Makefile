@@ -38,7 +38,7 @@ bench: compilers $(STAMP)
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) build dist reports/*.jsonl reports/*.xml .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist reports/*.jsonl reports/*.sqlite* reports/*.blobs reports/*.xml .benchmarks .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 compilers:

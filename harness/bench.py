@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from harness import history
 from harness.boards import Board, BoardEntry
 from harness.boards import quarantine as quarantines
 from harness.boards.quarantine import Quarantine
@@ -23,24 +22,26 @@ from harness.errors import (
     Mismatch,
     QuarantineError,
 )
+from harness.history import Recorder
 from harness.judge import judge, judge_network
-from harness.kernels import KernelTraits, Selection
+from harness.keeper import Keeper
+from harness.kernels import KernelTraits, Selection, find_kernels
 from harness.kernels.cost import USUAL
 from harness.measure import NetworkRuns, PlanRuns, measure_layer, measure_network
 from harness.measure.fit import fits
 from harness.network import Layer, Model, Network
 from harness.plan import Mode, Strategy, find_mode
-from harness.results import Failure, Measurement, Verdict
+from harness.results import Measurement, Verdict
 
 
 @dataclass(frozen=True)
 class BenchOptions:
-    """seeds: of the inputs. repeats: of the first seed, the first of them cold. history: where verdicts
-    are appended. nonce: for replays, else random. reflash: write flash even if its header is right.
-    witness: have the board's witness look on, where its backend has one. wait: seconds to wait for a
-    board that others use. recovery: climb the ladder when the way to the board fails. quarantine: leave
-    a board alone that no step brought back. kernels: the set that runs layers, or a folder of one's
-    own."""
+    """seeds: of the inputs. repeats: of the first seed, the first of them cold. history: where results
+    are kept by a bench that is given no recorder. nonce: for replays, else random. reflash: write flash
+    even if its header is right. witness: have the board's witness look on, where its backend has one.
+    wait: seconds to wait for a board that others use. recovery: climb the ladder when the way to the
+    board fails. quarantine: leave a board alone that no step brought back. kernels: the set that runs
+    layers, or a folder of one's own."""
 
     seeds: Sequence[int] = (1, 2, 3)
     repeats: int = 2
@@ -76,7 +77,8 @@ class Bench:
     """Measures layers on one board. The board is attached at the first use, and kept until `close`.
 
     on_stage: called with the name of each stage as it begins. on_notice: with what a reader should know
-    at once: whom we wait for, and each step of recovery.
+    at once: whom we wait for, each step of recovery, and what could not be kept. recorder: of the run
+    that this bench is a part of, ended by who made it; else one of its own, of `options.history`.
     """
 
     def __init__(
@@ -85,9 +87,14 @@ class Bench:
         options: BenchOptions | None = None,
         on_stage: Callable[[str], None] = lambda _: None,
         on_notice: Callable[[str], None] = lambda _: None,
+        recorder: Recorder | None = None,
     ) -> None:
         self.entry = entry
         self.options = options or BenchOptions()
+        path = self.options.history
+        self._own = None if recorder or not path else Recorder(path, on_lost=on_notice)
+        kernels = find_kernels(self.options.kernels).name
+        self._keeper = Keeper(recorder or self._own, entry.name, kernels)
         self.verdicts: list[Verdict] = []
         self.stage = "nothing yet"
         self._on_stage = on_stage
@@ -99,20 +106,24 @@ class Bench:
         self._known: dict[tuple[str, Mode], PlanRuns | HarnessError] = {}
         self._networks: dict[tuple[str, ...], NetworkRuns | HarnessError] = {}
         self.unfit: list[Unfit] = []
-        self._attempts: dict[object, int] = {}
         miss = USUAL.miss_cycles if entry.xip_miss_cycles is None else entry.xip_miss_cycles
         self.kernels = KernelTraits(
             self.options.kernels, entry.chip, replace(USUAL, miss_cycles=miss)
         )
 
     def close(self) -> None:
+        self._let_go()
+        if self._own is not None:
+            self._own.end("closed")
+
+    def _let_go(self) -> None:
         board, self._board = self._board, None
         if board is not None:
             board.__exit__(None, None, None)
 
     def say(self, doing: str) -> None:
         """What the board is used for from now on, for others who want it."""
-        self._doing = doing
+        self._doing = self._keeper.test = doing
         if self._board is not None:
             self._board.say(doing)
 
@@ -138,18 +149,28 @@ class Bench:
         try:
             runs = self._measure(layer, mode)
         except HarnessError as error:
-            self._keep_failure(layer.id, plan, (layer.id, mode), error)
+            self._keeper.failure(layer.id, [plan], (layer.id, mode), error)
             raise
         verdict = judge(runs, strategy)
         if verdict is not None:
-            self._keep(verdict)
+            measured = runs.rip if strategy is Strategy.RIP else runs.dual
+            self._keep(verdict, measured, (layer.id, mode))
         return verdict
 
     def network_cases(
         self, network: Network | Model, strategies: Sequence[Strategy]
     ) -> tuple[NetworkCase, ...]:
         """One for each strategy, with the most scratch for its kernels' steps that the board has beside
-        its arena; what does not fit has the least. Errors: as harness.case.network_cases."""
+        its arena; what does not fit has the least. Errors: as harness.case.network_cases; BuildError."""
+        try:
+            return self._network_cases(network, strategies)
+        except HarnessError as error:
+            self._keeper.failure(network.name, list(map(str, strategies)), None, error)
+            raise
+
+    def _network_cases(
+        self, network: Network | Model, strategies: Sequence[Strategy]
+    ) -> tuple[NetworkCase, ...]:
         found: dict[Strategy, NetworkCase] = {}
         tried = self.kernels.with_less_scratch()
         for kernels in tried:
@@ -197,34 +218,24 @@ class Bench:
         try:
             runs = self._measure_network(cases)
         except HarnessError as error:
-            plans = ",".join(str(case.plan.strategy) for case in cases)
-            self._keep_failure(name, plans, _key(cases), error)
+            plans = [str(case.plan.strategy) for case in cases]
+            self._keeper.failure(name, plans, _key(cases), error)
             raise
         for strategy, needed in runs.missing.items():
             missing = Unfit(self.entry.name, name, str(strategy), needed, runs.pool_bytes)
             self.unfit.append(missing)
-        verdicts = [judge_network(runs, strategy) for strategy in runs.measured]
-        found = [verdict for verdict in verdicts if verdict is not None]
-        for verdict in found:
-            self._keep(verdict)
+        found = []
+        for strategy, measured in runs.measured.items():
+            verdict = judge_network(runs, strategy)
+            if verdict is not None:
+                self._keep(verdict, measured, _key(cases))
+                found.append(verdict)
         return found
 
-    def _keep(self, verdict: Verdict) -> None:
+    def _keep(self, verdict: Verdict, measured: Measurement | None, key: object) -> None:
+        """key: of the measurement."""
         self.verdicts.append(verdict)
-        if self.options.history is not None:
-            history.append(self.options.history, verdict)
-
-    def _keep_failure(self, name: str, plan: str, key: object, error: HarnessError) -> None:
-        """A history that cannot be written must not hide the error itself. key: of the attempts."""
-        attempts = self._attempts.get(key, 0)
-        if self.options.history is None or not attempts:
-            return
-        kind = type(error).__name__
-        failure = Failure(self.entry.name, name, plan, kind, error.message, error.cause, attempts)
-        try:
-            history.append(self.options.history, failure)
-        except ConfigError as problem:
-            self._on_notice(str(problem))
+        self._keeper.verdict(verdict, measured, key)
 
     def prove(self, layer: Layer, plan: str = "rip") -> Verdict:
         """The verdict, which passed. Errors: Mismatch for a wrong output, BoundViolation for a bound
@@ -260,6 +271,7 @@ class Bench:
         image = self._image(self.kernels.select([choice]))
         return self._recovering(
             (layer.id, mode),
+            image,
             lambda board: measure_layer(
                 board,
                 image,
@@ -281,6 +293,7 @@ class Bench:
             try:
                 self._networks[key] = self._recovering(
                     key,
+                    image,
                     lambda board: measure_network(
                         board,
                         image,
@@ -299,27 +312,32 @@ class Bench:
             raise known
         return known
 
-    def _recovering(self, key: object, measure: Callable[[Board], _Runs]) -> _Runs:
+    def _recovering(
+        self, key: object, image: RunnerImage, measure: Callable[[Board], _Runs]
+    ) -> _Runs:
         """What `measure` gives on our board, climbing the ladder where the way to it fails. key: by
-        which the attempts are counted."""
+        which the attempts are kept. image: what it runs."""
         board = self._ready()
 
         def attempt() -> _Runs:
+            self._keeper.begin()
             board.attach()
-            return measure(board)
+            runs = measure(board)
+            self._keeper.measured(key, board, image)
+            return runs
 
-        if not self.options.recovery:
-            self._attempts[key] = 1
-            return attempt()
-        ladder = Ladder(board, lambda step: self._on_notice(f"{self.entry.name}: {step}"))
+        ladder = None
+        if self.options.recovery:
+            ladder = Ladder(board, lambda step: self._on_notice(f"{self.entry.name}: {step}"))
         try:
-            runs = ladder.climb(attempt)
+            runs = attempt() if ladder is None else ladder.climb(attempt)
         except HarnessError as error:
-            if ladder.exhausted and self.options.quarantine:
+            self._keeper.failed(key, ladder, error)
+            if ladder is not None and ladder.exhausted and self.options.quarantine:
                 self._give_up(board, error)
             raise
-        finally:
-            self._attempts[key] = ladder.attempts
+        if ladder is None:
+            return runs
         return replace(runs, failed=tuple(str(attempt) for attempt in ladder.failed))
 
     def _ready(self) -> Board:
@@ -333,6 +351,7 @@ class Bench:
                 on_stage=self._begin,
                 wait=self.options.wait,
                 on_wait=self._on_notice,
+                on_frame=self._keeper.add_frame,
             )
             found = quarantines.find(board.keys) if self.options.quarantine else None
             if found is not None:
@@ -354,7 +373,7 @@ class Bench:
         reason = f"{type(error).__name__}: {error.message}"
         self._quarantine = quarantines.impose(self.entry.name, board.keys, reason)
         self._on_notice(f"{self.entry.name} is in quarantine {self._quarantine}")
-        self.close()
+        self._let_go()
 
     def _begin(self, stage: str) -> None:
         self.stage = stage

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from harness import historyplugin
+
 if TYPE_CHECKING:
     from harness.bench import Bench
     from harness.layersets import Asked
@@ -77,12 +79,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--repeat", type=int, default=2, metavar="N", help="runs of the first input (default 2)"
     )
-    group.addoption(
-        "--history",
-        default="reports/history.jsonl",
-        metavar="FILE",
-        help="where each verdict is appended (default reports/history.jsonl, '' for none)",
-    )
+    historyplugin.add_options(group)
     group.addoption(
         "--reflash", action="store_true", help="write flash even where its header is right already"
     )
@@ -125,6 +122,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "model_set(quick=(...)): give the test each model of --models, by default of layers/models, as "
         "`model`; those that are not quick are slow",
     )
+    config.pluginmanager.register(historyplugin, historyplugin.__name__)
     config.stash[_BENCHES] = {}
     config.stash[_FITTING] = []
     if config.getoption("--board"):
@@ -259,6 +257,10 @@ def bench(ripbench_board: str, pytestconfig: pytest.Config) -> Iterator[Bench]:
     from harness.selection import bench_options
 
     benches = pytestconfig.stash[_BENCHES]
+
+    def notice(text: str) -> None:
+        _notice(pytestconfig, text)
+
     if ripbench_board not in benches:
         entry = find_board(ripbench_board, load_boards(_boards_file(pytestconfig)))
         faults = pytestconfig.getoption("--faults")
@@ -267,7 +269,8 @@ def bench(ripbench_board: str, pytestconfig: pytest.Config) -> Iterator[Bench]:
         benches[ripbench_board] = Bench(
             entry,
             bench_options(pytestconfig.option),
-            on_notice=lambda text: _notice(pytestconfig, text),
+            on_notice=notice,
+            recorder=historyplugin.recorder_of(pytestconfig, notice),
         )
     yield benches[ripbench_board]
     benches[ripbench_board].close()

@@ -324,6 +324,8 @@ class Point:
     was built, empty where there was none; dirty: with changes of its own. build: the hash of the ELF.
     samples: warm cycles of the first input, every repeat; cycles: their median, rounded down.
     flash_bytes: image and pack. budget: the ceiling in cycles that the layer's YAML set, None for none.
+    run_ended: the run came to its end; one that was killed lacks cases, which proves nothing.
+    uid: of this very measurement in every copy of it.
     """
 
     run: int
@@ -341,3 +343,5 @@ class Point:
     flash_bytes: int
     xip_misses: int
     budget: int | None = None
+    run_ended: bool = True
+    uid: str = ""

@@ -15,6 +15,8 @@ import pytest
 
 from harness.cli import main
 from harness.errors import ConfigError
+from harness.history import reading
+from harness.history.export import export
 from harness.report import identities, printable, properties, table
 from harness.results import Provenance, Verdict
 
@@ -190,7 +192,7 @@ def test_junit_and_terminal(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}", "NO_COLOR": "1"}
     words = ["--seeds", "1", "--tap-order", "gather", "-v", "-rA", "--junitxml=junit.xml"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:benchmark", *words],
         cwd=tmp_path, env=environment, capture_output=True, timeout=300,
     )  # fmt: skip
     out = (done.stdout + done.stderr).decode()
@@ -219,7 +221,10 @@ def test_junit_and_terminal(tmp_path: Path) -> None:
         "boards.yaml",
         "junit.xml",
     }
-    assert written == expected | {"reports", "history.jsonl"}
-    history = (tmp_path / "reports" / "history.jsonl").read_bytes()
-    assert history.isascii()
-    assert _obeyed(history.decode()) == []
+    kept = tmp_path / "reports" / "history.blobs"
+    blobs = {path.name for path in (kept, *kept.rglob("*"))}
+    assert written - blobs == expected | {"reports", "history.sqlite"}
+    with reading(tmp_path / "reports" / "history.sqlite") as db:
+        lines = "".join(export(db, "jsonl"))
+    assert lines.count("\n") == len(texts) and lines.isascii()
+    assert _obeyed(lines) == []

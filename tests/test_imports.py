@@ -24,7 +24,8 @@ CHAIN = [
     {"history"},
     {"paper"},
     {"report"},
-    {"bench", "selection", "layersets", "rack", "heartbeat", "plugin", "cli"},
+    {"keeper", "bench", "devicetime", "selection", "layersets", "rack", "heartbeat", "historyplugin"}
+    | {"nightly", "plugin", "cli"},
 ]
 ROOT = Path(harness.__file__).parent
 

@@ -75,7 +75,7 @@ def test_ids_table_junit_and_history(tmp_path: Path) -> None:
     assert properties["ripbench.verdict"] == "pass"
     assert properties["ripbench.witness"] == "5 runs"
 
-    rows = list(read(tmp_path / "reports" / "history.jsonl"))
+    rows = list(read(tmp_path / "reports" / "history.sqlite"))
     assert [(row["layer"], row["plan"], row["ok"]) for row in rows] == [
         ("odd-3x3", "dual", True),
         ("odd-3x3", "rip", True),

@@ -36,4 +36,4 @@ def test_the_wheel_is_all_that_is_needed(tmp_path: Path) -> None:
     assert "ok   board pico1-emu" in said
     said = _run(ripbench, "selftest", "--board", "pico1-emu", "-m", "not slow", cwd=elsewhere)
     assert "20 passed" in said
-    assert (elsewhere / "reports" / "history.jsonl").is_file()
+    assert (elsewhere / "reports" / "history.sqlite").is_file()

@@ -48,6 +48,7 @@ from harness.schema.constants import (
     BootStage,
 )
 from harness.schema.records import Hello, MailboxReport, MailboxRequest, RunRequest
+from harness.wire import Frame
 
 _REPORT_ADDRESS = MAILBOX_ADDRESS + MailboxRequest.size()
 _POLL_SECONDS = 0.005
@@ -59,7 +60,7 @@ class Board:
 
     on_stage: called with the name of each stage as it begins, for progress. nonce: for replays; by
     default a new random one each start. wait: seconds that it may take until others let the board go;
-    on_wait is told whom we wait for.
+    on_wait is told whom we wait for. on_frame: given every frame that comes and is whole.
     """
 
     def __init__(
@@ -70,11 +71,13 @@ class Board:
         on_stage: Callable[[str], None] = lambda _: None,
         wait: float = 0.0,
         on_wait: Callable[[str], None] = lambda _: None,
+        on_frame: Callable[[Frame], None] = lambda _: None,
     ) -> None:
         self.entry = entry
         self._fixed_nonce = nonce
         self._on_stage = on_stage
         self._wait, self._on_wait = wait, on_wait
+        self._on_frame = on_frame
         self._backend = backend_for(entry)
         self._clock = self._backend.clock(entry.name)
         self._stages = Stages(self._clock, lambda name: self._on_stage(name))
@@ -112,6 +115,12 @@ class Board:
     def watchpoint(self) -> Watchpoint | None:
         """What halts the core at one store of many, on a backend that has such a thing."""
         return watchpoint_of(self._backend, self.entry.name)
+
+    @property
+    def flash_bytes(self) -> int:
+        """Of image and pack, as the board was last started with."""
+        image, pack = self._image, self._pack
+        return 0 if image is None or pack is None else len(image.flash) + len(pack.data)
 
     @property
     def stage(self) -> str:
@@ -289,7 +298,7 @@ class Board:
             self._stages.say("enumerate")
             deadline = Deadline(self._clock, budgets.ENUMERATE, "enumerate")
             port = open_port(self.entry, unique_id.hex().upper(), self._clock, deadline)
-            self._conversation = Conversation(port, self.nonce)
+            self._conversation = Conversation(port, self.nonce, self._on_frame)
             self._stages.say("hello")
             deadline = Deadline(self._clock, budgets.HELLO, "hello")
             hello = self._conversation.hello(

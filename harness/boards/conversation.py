@@ -49,10 +49,14 @@ _CONFIG_REFUSALS = {Refusal.ARENA_TOO_SMALL, Refusal.NO_KERNEL, Refusal.CASE_IND
 
 
 class Conversation:
-    """What is said to and by one board between two resets. log: its LOG lines, the newest last."""
+    """What is said to and by one board between two resets. log: its LOG lines, the newest last.
+    on_frame: given every frame that comes and is whole."""
 
-    def __init__(self, port: Port, nonce: int) -> None:
+    def __init__(
+        self, port: Port, nonce: int, on_frame: Callable[[Frame], None] = lambda _: None
+    ) -> None:
         self._port = port
+        self._on_frame = on_frame
         self._link = Link(nonce)
         self._frames: list[Frame] = []
         self._unfinished, self._first_bytes = 0, b""
@@ -160,7 +164,9 @@ class Conversation:
                 raise self._silence(kind, deadline.passed)
             data = self._port.read(deadline)
             self._count_unfinished(data)
-            self._frames.extend(self._link.feed(data))
+            for frame in self._link.feed(data):
+                self._on_frame(frame)
+                self._frames.append(frame)
 
     def _count_unfinished(self, data: bytes) -> None:
         """How much came since the last zero, and how it began."""

@@ -19,6 +19,7 @@ COMMANDS = {
     "emu": "boards without hardware, each a process of its own that keeps its flash",
     "gap": "gap, debt and workspace of a convolution, or of a list of them",
     "kernel": "kernels of your own: from another library",
+    "history": "what runs have left: list, show, export, import, check, prune",
     "paper": "the paper's tables, and every number that it states, beside ours",
     "plan": "where a whole network's tensors lie, and whether it fits a board",
     "run": "one layer or network, once, op by op; where its cycles go, where it goes wrong",

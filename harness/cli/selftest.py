@@ -17,7 +17,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     suite = resources.layers() / "test_layers.py"
-    status = pytest.main(
-        [str(suite), f"--rootdir={suite.parent}", "-p", "no:cacheprovider", *options.rest]
-    )
+    tidy = ["-p", "no:cacheprovider", "-p", "no:benchmark"]  # which leave folders where they run
+    status = pytest.main([str(suite), f"--rootdir={suite.parent}", *tidy, *options.rest])
     return INTERRUPTED if status == pytest.ExitCode.INTERRUPTED else int(status)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The append-only file of verdicts, and of layers of which there is none.
+"""The append-only file of verdicts, and of layers of which there is none, as JSON lines.
 
 A row of the second kind has `error`, a name of the error tree, and no numbers: who looks for numbers is
 not shown it.
@@ -7,16 +7,16 @@ not shown it.
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError
+from harness.history.kept import now
 from harness.results import Failure, Verdict
 
 VERSION = 1
@@ -27,11 +27,11 @@ _PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 def append(path: Path, result: Verdict | Failure) -> None:
     """Adds one line, whole. Errors: ConfigError when the file cannot be written, or is none."""
-    row = {
-        "version": VERSION,
-        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        **asdict(result),
-    }
+    append_row(path, {"version": VERSION, "time": now(), **asdict(result)})
+
+
+def append_row(path: Path, row: Mapping[str, Any]) -> None:
+    """The same of a row that has its version. Errors: as `append`."""
     line = (json.dumps(row, ensure_ascii=True) + "\n").encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,15 +45,16 @@ def append(path: Path, result: Verdict | Failure) -> None:
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
     """The verdicts, oldest first. Errors: ConfigError names the line that is no row."""
-    return (row for row in _rows(path) if "error" not in row)
+    return (row for row in rows(path) if "error" not in row)
 
 
 def read_failures(path: Path) -> Iterator[dict[str, Any]]:
     """The failures, oldest first. Errors: as `read`."""
-    return (row for row in _rows(path) if "error" in row)
+    return (row for row in rows(path) if "error" in row)
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Both kinds, oldest first. Errors: as `read`."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:

@@ -106,7 +106,7 @@ def test_an_error_after_a_step_counts_both_attempts(
     assert row["attempts"] == 2
 
 
-def test_a_board_that_was_not_had_is_no_attempt(
+def test_a_board_that_was_not_had_is_a_failure_without_an_attempt(
     fake_entry: Entries, options: BenchOptions, rows: Path
 ) -> None:
     from fakeboards import faults
@@ -118,13 +118,17 @@ def test_a_board_that_was_not_had_is_no_attempt(
     with pytest.raises(BusyError):
         bench.judge(ODD)
     lock.release()
-    assert not rows.exists()
     faults.set_plan("probe", 60, times=10**9)
     with pytest.raises(ProbeError):
         bench.judge(ODD)
     with pytest.raises(QuarantineError):
         bench.judge(replace(ODD, id="other"))
-    assert [row["layer"] for row in read_failures(rows)] == [ODD.id]
+    found = [(row["layer"], row["error"], row["attempts"]) for row in read_failures(rows)]
+    assert found == [
+        (ODD.id, "BusyError", 0),
+        (ODD.id, "ProbeError", 4),
+        ("other", "QuarantineError", 0),
+    ]
 
 
 def test_a_history_that_cannot_be_written_hides_no_error(

@@ -141,7 +141,7 @@ def test_ctrl_c(boards: Path, stage: str) -> None:
     assert f"stopped on desk in stage '{stage}': test_odd.py::test_odd[desk-{number}]" in out
     assert _nobody_is_left(process)
     assert holder_of([KEY]) is None
-    rows = boards.parent / "reports" / "history.jsonl"
+    rows = boards.parent / "reports" / "history.sqlite"
     done = list(history.read(rows)) if rows.exists() else []
     assert [(row["layer"], row["ok"]) for row in done] == [("odd-0", True)] * number
 
@@ -206,12 +206,12 @@ def test_a_board_that_is_lost_and_one_that_is_not(boards: Path, tmp_path: Path) 
     assert "ProbeError: " in out and "attempt 4: after a power-on reset" in out
     assert "QuarantineError: desk is in quarantine 10 min more" in out
     assert "Traceback" not in out
-    rows = history.read(tmp_path / "reports" / "history.jsonl")
+    rows = history.read(tmp_path / "reports" / "history.sqlite")
     assert [row["provenance"]["board"] for row in rows] == ["desk", "shelf", "shelf", "shelf"]
-    failed = history.read_failures(tmp_path / "reports" / "history.jsonl")
-    # the third was not tried
+    failed = history.read_failures(tmp_path / "reports" / "history.sqlite")
     assert [(f["board"], f["layer"], f["error"], f["attempts"]) for f in failed] == [
-        ("desk", "odd-1", "ProbeError", 4)
+        ("desk", "odd-1", "ProbeError", 4),
+        ("desk", "odd-2", "QuarantineError", 0),  # not tried
     ]
 
 
