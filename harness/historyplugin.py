@@ -30,13 +30,16 @@ def add_options(group: pytest.OptionGroup) -> None:
         help="where results are kept (default reports/history.sqlite, '' for none; .jsonl for lines)",
     )
     group.addoption(
+        "--run-token", metavar="WORDS", help="the run's name in the history (default a random one)"
+    )
+    group.addoption(
         "--device-json", metavar="FILE", help="device time of this run as pytest-benchmark's JSON"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     given = getattr(config, "workerinput", {}).get(_WORKER_TOKEN)
-    config.stash[_TOKEN] = given or secrets.token_hex(16)
+    config.stash[_TOKEN] = given or config.getoption("--run-token") or secrets.token_hex(16)
     config.stash[_LOST] = []
     file = config.getoption("--device-json")
     history = config.getoption("--history")

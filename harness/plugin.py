@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from harness.plan import Strategy
     from harness.results import Verdict
 
-pytest_plugins = ("harness.rack", "harness.heartbeat")
+pytest_plugins = ("harness.rack", "harness.heartbeat", "harness.nightly.done")
 DEFAULT_BOARD = "pico1-emu"
 _LAYER_SET = "layer_set"
 _NOTHING: Any = object()  # in the place of a layer where none is wanted

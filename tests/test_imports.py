@@ -24,7 +24,16 @@ CHAIN = [
     {"history"},
     {"paper"},
     {"report"},
-    {"keeper", "bench", "devicetime", "selection", "layersets", "rack", "heartbeat", "historyplugin"}
+    {
+        "keeper",
+        "bench",
+        "devicetime",
+        "selection",
+        "layersets",
+        "rack",
+        "heartbeat",
+        "historyplugin",
+    }
     | {"nightly", "plugin", "cli"},
 ]
 ROOT = Path(harness.__file__).parent

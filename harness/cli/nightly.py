@@ -19,11 +19,11 @@ from harness.build import build_runner
 from harness.errors import ConfigError, HarnessError
 from harness.history import reading, runs
 from harness.history.queries import all_points, failures, tests_of
-from harness.nightly import Judged, Night, Suite, begin_night, judge_night, last_night, summary
-from harness.nightly.judged import CONFIRM
-from harness.nightly.night import write_whole
+from harness.nightly.done import read_done
+from harness.nightly.judged import Judged, judge_night
+from harness.nightly.night import Night, Suite, begin_night, last_night, write_whole
 from harness.nightly.run import confirm, run_suite
-from harness.nightly.summary import night_is_well
+from harness.nightly.summary import night_is_well, summary
 from harness.report import printable
 from harness.resources import layers
 from harness.strictyaml import nearest
@@ -179,8 +179,6 @@ def _failed(night: Night, history: Path) -> list[tuple[str, str]]:
             for row in failures(db)
             if row.run in mine
         }
-    from harness.nightly.done import read_done
-
     return [
         (test, known.get(test, f"see {suite.name}.log"))
         for suite in night.suites
@@ -208,6 +206,3 @@ def _publish(night: Night, text: str, options: argparse.Namespace) -> None:
 
 def _show(line: str) -> None:
     print(printable(line), flush=True)
-
-
-__all__ = ["CONFIRM", "SUITES", "add_arguments", "run"]

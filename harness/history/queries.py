@@ -114,6 +114,18 @@ def failures(db: sqlite3.Connection, run: int | None = None) -> list[FailureRow]
     return [FailureRow(run, time, test, Failure(*rest)) for run, time, test, *rest in rows]
 
 
+def tests_of(db: sqlite3.Connection, key: SeriesKey) -> list[str]:
+    """Ids of the tests that asked for its newest point, none where that is not known."""
+    newest = max(points(db, key), key=lambda point: (point.time, point.run), default=None)
+    rows = db.execute(
+        'SELECT DISTINCT v.test FROM verdict v JOIN series s ON s.id = v.series JOIN "case" c '
+        'ON c.id = s."case" WHERE v.run = ? AND s.board = ? AND s.kernels = ? AND c.layer = ? '
+        "AND c.plan = ? AND v.test != ''",
+        (0 if newest is None else newest.run, key.board, key.kernels, key.case, key.plan),
+    )
+    return [test for (test,) in rows]
+
+
 def _keys(db: sqlite3.Connection) -> dict[int, SeriesKey]:
     return {number: SeriesKey(*rest) for number, *rest in db.execute(_SERIES)}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the pytest plugin that lets a broken run go on: `--done FILE` notes every test that came to
-its end, `--skip-done FILE` leaves out those that a file says passed.
+"""The part of the pytest plugin that lets a broken run go on: `--done FILE` notes every test that came
+to its end, `--skip-done FILE` leaves out those that a file says passed.
 
 Two options, and two files, because all workers of pytest-xdist have to collect the same tests: what they
 leave out must not grow while they start.
@@ -18,7 +18,7 @@ WELL = ("passed", "skipped")
 
 
 def read_done(path: Path) -> dict[str, str]:
-    """Outcomes by test id, `passed`, `failed` or `skipped`; the last one said. A last line that a kill cut
+    """Outcomes by test id, `passed`, `failed` or `skipped`; the last one said. A line that a kill cut
     short is none."""
     found = {}
     for line in _lines(path):

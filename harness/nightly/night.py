@@ -29,8 +29,8 @@ _STATE = "night.json"
 
 @dataclass(frozen=True)
 class Suite:
-    """One call of pytest. words: what it runs. status: pytest's, None until it came to its end. attempts:
-    how often it was begun."""
+    """One call of pytest. words: what it runs. status: pytest's, None until it came to its end.
+    attempts: how often it was begun."""
 
     name: str
     words: tuple[str, ...]
@@ -59,7 +59,7 @@ class Night:
         return self.folder / f"{suite.name}.log"
 
     def run_token(self, suite: Suite) -> str:
-        """By which the history knows the runs of a night: what stands before the last `/` is the suite's."""
+        """By which the history knows the runs of a night; before the last `/` stands the suite."""
         return f"{self.name}/{suite.name}/{suite.attempts}"
 
     def counts(self, suite: Suite) -> Counter[str]:
@@ -99,7 +99,9 @@ def write_whole(path: Path, text: str) -> None:
 def begin_night(
     nights: Path, boards: tuple[str, ...], suites: tuple[Suite, ...], options: tuple[str, ...] = ()
 ) -> Night:
-    """A new folder, named by the time; of two in one second the second gets `-2`. Errors: ConfigError."""
+    """A new folder, named by the time; of two in one second the second gets `-2`.
+
+    Errors: ConfigError."""
     start = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     number = 1
     while True:

@@ -64,7 +64,7 @@ def _content(path: Path) -> bytes:
 
 
 def _pytest(words: Sequence[str], log: Path, show: Callable[[str], None]) -> int:
-    """It is in our process group, so that Ctrl-C reaches it too: we wait until it has let go of boards."""
+    """It is in our process group, so that Ctrl-C reaches it, too: we wait until it let go of boards."""
     command = [sys.executable, "-m", "pytest", f"--rootdir={resources.layers()}",
                "-p", "no:cacheprovider", *words]  # fmt: skip
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from harness.judge.trend import State
-from harness.nightly import Judged, Suite, begin_night, judge_night, summary
-from harness.nightly.judged import merge
+from harness.nightly.judged import Judged, judge_night, merge
+from harness.nightly.night import Suite, begin_night
+from harness.nightly.summary import summary
 from harness.results import Point, SeriesKey
 
 KEY = SeriesKey("pico1-emu", "emulated", "rp2040", 125_000_000, "gcc 12", "plain", "a", "rip")
@@ -29,8 +30,8 @@ TOKENS = {
 def _point(run: int, cycles: int, **more: object) -> Point:
     samples = (cycles,) * 5
     values = {
-        "time": f"2026-12-0{run}T00:00:00+00:00", "commit": f"c{run}", "dirty": False, "build": f"b{run}",
-        "ok": True, "cycles": cycles, "samples": samples, "cold_cycles": cycles + 9, "arena_bytes": 1,
+        "time": f"2026-12-0{run}T00:00:00+00:00", "commit": f"c{run}", "dirty": False,
+        "build": f"b{run}", "ok": True, "cycles": cycles, "samples": samples, "cold_cycles": cycles + 9, "arena_bytes": 1,
         "scratch_bytes": 0, "stack_peak": 3, "flash_bytes": 4, "xip_misses": 5,
     }  # fmt: skip
     return Point(run=run, **{**values, **more})  # type: ignore[arg-type]

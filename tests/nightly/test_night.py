@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ConfigError
-from harness.nightly import Suite, begin_night, last_night, open_night
 from harness.nightly.done import read_done
+from harness.nightly.night import Suite, begin_night, last_night, open_night
 
 TESTS = """
 import pytest
