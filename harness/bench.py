@@ -89,6 +89,7 @@ class Bench:
         self.entry = entry
         self.options = options or BenchOptions()
         self.verdicts: list[Verdict] = []
+        self.judged: list[tuple[Verdict, PlanRuns | NetworkRuns]] = []  # each with what it judges
         self.stage = "nothing yet"
         self._on_stage = on_stage
         self._on_notice = on_notice
@@ -142,6 +143,7 @@ class Bench:
             raise
         verdict = judge(runs, strategy)
         if verdict is not None:
+            self.judged.append((verdict, runs))
             self._keep(verdict)
         return verdict
 
@@ -206,6 +208,7 @@ class Bench:
         verdicts = [judge_network(runs, strategy) for strategy in runs.measured]
         found = [verdict for verdict in verdicts if verdict is not None]
         for verdict in found:
+            self.judged.append((verdict, runs))
             self._keep(verdict)
         return found
 

@@ -24,7 +24,7 @@ CHAIN = [
     {"history"},
     {"paper"},
     {"report"},
-    {"bench", "selection", "layersets", "plugin", "cli"},
+    {"bench", "selection", "layersets", "plugin", "reportplugin", "cli"},
 ]
 ROOT = Path(harness.__file__).parent
 

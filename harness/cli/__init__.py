@@ -22,6 +22,7 @@ COMMANDS = {
     "plan": "where a whole network's tensors lie, and whether it fits a board",
     "selftest": "the device suite, from anywhere: all further words go to pytest",
     "sweep": "closed forms against the corruption simulator on random layers",
+    "trend": "pages of a history: last night, and each case over commits",
 }
 
 INTERRUPTED = 130  # as shells say it of a process that SIGINT ended
