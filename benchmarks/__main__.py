@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from benchmarks import core, flashing, gaps, history, packs, planner, shift, silence, witness
+from benchmarks import core, flashing, gaps, history, packs, planner, shift, silence, site, witness
 
-for benchmark in (planner, flashing, silence, packs, shift, witness, core, gaps, history):
+for benchmark in (planner, flashing, silence, packs, shift, witness, core, gaps, history, site):
     benchmark.main()

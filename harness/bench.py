@@ -96,6 +96,7 @@ class Bench:
         kernels = find_kernels(self.options.kernels).name
         self._keeper = Keeper(recorder or self._own, entry.name, kernels)
         self.verdicts: list[Verdict] = []
+        self.judged: list[tuple[Verdict, PlanRuns | NetworkRuns]] = []  # each with what it judges
         self.stage = "nothing yet"
         self._on_stage = on_stage
         self._on_notice = on_notice
@@ -153,6 +154,7 @@ class Bench:
             raise
         verdict = judge(runs, strategy)
         if verdict is not None:
+            self.judged.append((verdict, runs))
             measured = runs.rip if strategy is Strategy.RIP else runs.dual
             self._keep(verdict, measured, (layer.id, mode))
         return verdict
@@ -228,6 +230,7 @@ class Bench:
         for strategy, measured in runs.measured.items():
             verdict = judge_network(runs, strategy)
             if verdict is not None:
+                self.judged.append((verdict, runs))
                 self._keep(verdict, measured, _key(cases))
                 found.append(verdict)
         return found

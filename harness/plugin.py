@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness import historyplugin
+from harness import historyplugin, reportplugin
 
 if TYPE_CHECKING:
     from harness.bench import Bench
@@ -103,6 +103,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="use a board although it is in quarantine, and put none there",
     )
+    reportplugin.add_options(group)
     group.addoption("--faults", metavar="SPEC", help="what goes wrong by plan (docs/faults.md)")
     group.addoption("--nonce", metavar="HEX", help="replay with this nonce instead of a random one")
 
@@ -125,6 +126,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(historyplugin, historyplugin.__name__)
     config.stash[_BENCHES] = {}
     config.stash[_FITTING] = []
+    reportplugin.begin(config, config.stash[_BENCHES].values)
     if config.getoption("--board"):
         _checked(lambda: _check_attached(config))
     if config.getoption("--kernels") != "plain":

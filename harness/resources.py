@@ -10,7 +10,7 @@ _SHIPPED = _PACKAGE / "shipped"
 
 
 def root() -> Path:
-    """The folder that holds `firmware/`, `layers/` and `boards.yaml`."""
+    """The folder that holds `firmware/`, `layers/`, `boards.yaml` and of `docs/` what is shown."""
     return _SHIPPED if _SHIPPED.is_dir() else _PACKAGE.parent
 
 
@@ -20,6 +20,11 @@ def firmware() -> Path:
 
 def layers() -> Path:
     return root() / "layers"
+
+
+def errata() -> Path:
+    """Statements of the paper that do not hold, as Markdown."""
+    return root() / "docs" / "errata.md"
 
 
 def boards_file() -> Path:

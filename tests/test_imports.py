@@ -24,17 +24,8 @@ CHAIN = [
     {"history"},
     {"paper"},
     {"report"},
-    {
-        "keeper",
-        "bench",
-        "devicetime",
-        "selection",
-        "layersets",
-        "rack",
-        "heartbeat",
-        "historyplugin",
-    }
-    | {"nightly", "plugin", "cli"},
+    {"keeper", "bench", "devicetime", "selection", "layersets"}
+    | {"rack", "heartbeat", "historyplugin", "reportplugin", "nightly", "plugin", "cli"},
 ]
 ROOT = Path(harness.__file__).parent
 

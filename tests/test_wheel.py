@@ -24,7 +24,10 @@ def _run(*command: object, cwd: Path) -> str:
 def test_the_wheel_is_all_that_is_needed(tmp_path: Path) -> None:
     _run(sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", tmp_path, CHECKOUT, cwd=tmp_path)
     (wheel,) = tmp_path.glob("ripbench-*.whl")
-    top = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assets = {path.name for path in (CHECKOUT / "harness" / "report" / "assets").iterdir()}
+    assert {f"harness/report/assets/{name}" for name in assets} <= names
+    top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"harness"}
 
     environment, elsewhere = tmp_path / "environment", tmp_path / "elsewhere"
@@ -37,3 +40,7 @@ def test_the_wheel_is_all_that_is_needed(tmp_path: Path) -> None:
     said = _run(ripbench, "selftest", "--board", "pico1-emu", "-m", "not slow", cwd=elsewhere)
     assert "20 passed" in said
     assert (elsewhere / "reports" / "history.sqlite").is_file()
+    said = _run(ripbench, "trend", "--out", "site", cwd=elsewhere)
+    assert "open index.html there" in said
+    said = _run(ripbench, "paper", "html", "--out", "paper.html", cwd=elsewhere)
+    assert "all cells equal" in said

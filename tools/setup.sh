@@ -4,7 +4,7 @@
 # missing; anybody else is told the one command to run. It never calls sudo.
 #   setup.sh compilers          the host's C compiler and the Arm cross compiler
 #   setup.sh venv DIRECTORY     a virtual environment with ripbench in it, editable
-#   setup.sh extras DIRECTORY   what only `make test-all` needs: clang, node, rp2040js
+#   setup.sh extras DIRECTORY   what only `make test-all` needs: clang, node, rp2040js, Chromium
 set -eu
 
 may_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }
@@ -68,6 +68,7 @@ extras() {
     need clang clang llvm clang
     need node nodejs node nodejs
     need npm npm node npm
+    need chromium "chromium fonts-dejavu-core" "--cask chromium" "chromium ttf-dejavu"
     echo "installing rp2040js into $1"
     npm install --silent --no-fund --no-audit --prefix "$1/node" rp2040js@1.4.1
 }

@@ -26,6 +26,7 @@ COMMANDS = {
     "run": "one layer or network, once, op by op; where its cycles go, where it goes wrong",
     "selftest": "the device suite, from anywhere: all further words go to pytest",
     "sweep": "closed forms against the corruption simulator on random layers",
+    "trend": "pages of a history: last night, and each case over commits",
 }
 
 INTERRUPTED = 130  # as shells say it of a process that SIGINT ended

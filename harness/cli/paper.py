@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ripbench paper table2|table3|table5|table6|table7|section43|fig1|fits|cost|ledger`.
+"""`ripbench paper table2|table3|table5|table6|table7|section43|fig1|fits|cost|ledger|html`.
 
 `table3 --cycles` and `table6 --cost` are what was measured in place of what is computed.
 """
@@ -24,9 +24,10 @@ _TABLES = ("table2", "table3", "table5", "table6", "table7", "section43", "fig1"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
-        choices=(*_TABLES, "fits", "cost", "ledger"),
+        choices=(*_TABLES, "fits", "cost", "ledger", "html"),
         help="a table of ours beside the paper's; which of Table 6's layers fit the boards; what they "
-        "cost in place, as measured; or every number that the paper states, and what became of it",
+        "cost in place, as measured; or every number that the paper states, and what became of it; "
+        "or all of that on one page",
     )
     parser.add_argument(
         "--cycles",
@@ -55,8 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of fits: print those layers as pytest's --layers takes them, as rp2350:rip",
     )
     parser.add_argument(
-        "--history", metavar="FILE", help="of cost: measurements of your own instead of the record"
+        "--history",
+        metavar="FILE",
+        help="of cost and html: measurements of your own instead of the record",
     )
+    parser.add_argument("--out", metavar="FILE", help="of html: the page")
     parser.add_argument(
         "--markdown", action="store_true", help="of ledger: as docs/ledger.md has it"
     )

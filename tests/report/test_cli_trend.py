@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ripbench trend`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.cli.trend import Suites
+from harness.paper.cost import RECORD
+
+
+def test_a_site_from_a_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "site"
+    assert main(["trend", "--out", str(out), "--history", str(RECORD), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["cases"], answer["series"], answer["points"]) == (48, 48, 48)
+    assert len(list((out / "cases").iterdir())) == 48
+    text = (out / "index.html").read_text()
+    assert '<td data-label="board"><bdi>pico2-emu</bdi></td>' in text
+    assert 'data-suite="paper84"' in text
+    assert main(["trend", "--out", str(out), "--history", str(RECORD)]) == 0
+    assert "48 cases, 48 series, 48 results" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("url", ["https://host/x", "javascript:{commit}", ""])
+def test_wrong_words(tmp_path: Path, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["trend", "--out", str(tmp_path / "x"), "--history", str(RECORD), "--commit-url", url]
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
+    assert "such as https://host/project/commit/{commit}" in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
+def test_no_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["trend", "--out", str(tmp_path / "x"), "--history", str(tmp_path / "none")]
+    assert main(words) == 1
+    assert "ConfigError: " in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_folder_of_somebody_elses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine").write_text("")
+    assert main(["trend", "--out", str(tmp_path), "--history", str(RECORD)]) == 1
+    assert "holds other files than pages of ripbench" in capsys.readouterr().err
+
+
+def test_suites() -> None:
+    suites = Suites()
+    assert suites.of("mcunet-in3") == "models"
+    assert suites.of("mcunet-in0.3") == "first"
+    assert suites.of("resnet50-layer1.0.conv1") == "paper84"
+
+
+@pytest.mark.extra
+def test_what_is_in_no_small_set() -> None:
+    """Tens of thousands of layers are read for it."""
+    suites = Suites()
+    assert suites.of("conv-5x6x1-4-k3x3-p1.1.1.1") == "ops"
+    assert suites.of("<script>") == "others"
