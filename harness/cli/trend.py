@@ -14,7 +14,7 @@ from harness.cli.trend_history import HISTORY, changes, opened
 from harness.errors import ConfigError
 from harness.network import load_set
 from harness.report.html.embed import shown
-from harness.report.site import SiteOptions, build, check_template
+from harness.report.site import Built, SiteOptions, build, check_template
 
 JSON_VERSION = 1
 _MODELS, _OTHERS = "models", "others"
@@ -51,14 +51,7 @@ def _template(words: str) -> str:
 
 def run(options: argparse.Namespace) -> int:
     """0 when all pages are written; what they show is not judged here."""
-    with opened(options.history) as history:
-        suites = Suites()
-        built = build(
-            options.out,
-            history,
-            SiteOptions(options.commit_url or "", options.title, suites.of, changes),
-            _progress if sys.stderr.isatty() else lambda _: None,
-        )
+    built = render(options.out, options.history, options.commit_url or "", options.title)
     if options.json:
         print(json.dumps({"version": JSON_VERSION, **asdict(built), "out": str(options.out)}))
     else:
@@ -67,6 +60,17 @@ def run(options: argparse.Namespace) -> int:
             f"{built.bytes:,} bytes in {shown(options.out, 300)}; open index.html there"
         )
     return 0
+
+
+def render(out: Path, history: Path, commit_url: str = "", title: str = "ripbench") -> Built:
+    """Errors: as harness.report.site.build, and ConfigError for a history that cannot be read."""
+    with opened(history) as found:
+        return build(
+            out,
+            found,
+            SiteOptions(commit_url, title, Suites().of, changes),
+            _progress if sys.stderr.isatty() else lambda _: None,
+        )
 
 
 def _progress(done: int) -> None:
