@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from harness import history
 from harness.boards import Board, BoardEntry
@@ -26,7 +25,7 @@ from harness.errors import (
 from harness.judge import judge, judge_network
 from harness.kernels import KernelTraits, Selection
 from harness.kernels.cost import USUAL
-from harness.measure import NetworkRuns, PlanRuns, measure_layer, measure_network
+from harness.measure import NetworkRuns, PlanRuns, Runs, measure_layer, measure_network
 from harness.measure.fit import fits
 from harness.network import Layer, Model, Network
 from harness.plan import Mode, Strategy, find_mode
@@ -67,9 +66,6 @@ class Unfit:
     def __str__(self) -> str:
         missing = self.needed - self.pool_bytes
         return f"{self.name} on {self.board}: {self.plan} does not fit, {missing} bytes too large"
-
-
-_Runs = TypeVar("_Runs", PlanRuns, NetworkRuns)
 
 
 class Bench:
@@ -258,7 +254,7 @@ class Bench:
     def _measure_now(self, layer: Layer, mode: Mode) -> PlanRuns:
         choice = self.kernels.choose(layer.kind, layer.geometry, mode.execution, layer.rounding)
         image = self._image(self.kernels.select([choice]))
-        return self._recovering(
+        return self.recovering(
             (layer.id, mode),
             lambda board: measure_layer(
                 board,
@@ -279,7 +275,7 @@ class Bench:
         if key not in self._networks:
             image = self._image(_kernels(cases))
             try:
-                self._networks[key] = self._recovering(
+                self._networks[key] = self.recovering(
                     key,
                     lambda board: measure_network(
                         board,
@@ -299,12 +295,12 @@ class Bench:
             raise known
         return known
 
-    def _recovering(self, key: object, measure: Callable[[Board], _Runs]) -> _Runs:
+    def recovering(self, key: object, measure: Callable[[Board], Runs]) -> Runs:
         """What `measure` gives on our board, climbing the ladder where the way to it fails. key: by
         which the attempts are counted."""
         board = self._ready()
 
-        def attempt() -> _Runs:
+        def attempt() -> Runs:
             board.attach()
             return measure(board)
 

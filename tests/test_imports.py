@@ -24,7 +24,7 @@ CHAIN = [
     {"history"},
     {"paper"},
     {"report"},
-    {"bench", "selection", "layersets", "plugin", "cli"},
+    {"bench", "selection", "layersets", "validation", "plugin", "plugin_kernels", "cli"},
 ]
 ROOT = Path(harness.__file__).parent
 

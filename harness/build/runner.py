@@ -31,6 +31,7 @@ _CPU = {
     "rp2350": ["-mcpu=cortex-m33", "-mfloat-abi=soft"],
 }
 _OTHER_SRAM = {"rp2040": range(268 << 10, (520 << 10) + 1, 4 << 10)}  # what a link script takes
+_NOP_BYTES = 2
 _TABLE = "kernel_table.c"  # generated into the folder where a build works
 _TEXTS = (".c", ".h", ".S", ".inc", ".ld", ".txt")  # what a build may read
 
@@ -40,23 +41,25 @@ def build_runner(
     kernel_table: Path | None = None,
     kernels: Selection | None = None,
     sram_bytes: int | None = None,
+    padding: int = 0,
 ) -> RunnerImage:
     """The runner for a chip, from the cache if these very sources were compiled by this very compiler.
 
     kernels: what its table holds, all plain ones by default; what is left out is more SRAM for the
     arena. Those of a user's folder are trusted code, and so is kernel_table, a C file in place of the
     generated one, beside all plain kernels. sram_bytes: of a chip that does not exist, None for its
-    own. Errors: ConfigError for an unknown chip or an SRAM that no link script has; BuildError when
-    there is no compiler or it fails.
+    own. padding: bytes of no-operations in front of every C function of the kernels, an even number: the
+    same code in another place. Errors: ConfigError for an unknown chip or an SRAM that no link script
+    has; BuildError when there is no compiler or it fails.
     """
     flags = flags_for(chip, sram_bytes)
     compiler = find_compiler()
     selection = find_kernels("plain").all() if kernels is None else kernels
     sources = sources_for(chip, selection, kernel_table)
-    key = _key(chip, compiler, flags, sources)
+    key = _key(chip, compiler, [*flags, *_padded(padding)], sources)
     elf = cache.folder("firmware") / f"runner-{chip}-{key}.elf"
     if not elf.exists():
-        _compile(chip, compiler, flags, sources, elf)
+        _compile(chip, compiler, flags, sources, elf, padding)
     return load_image(elf)
 
 
@@ -161,8 +164,17 @@ def _key(chip: str, compiler: str, flags: list[str], sources: Sources) -> str:
     return digest.hexdigest()[:16]
 
 
-def _compile(chip: str, compiler: str, flags: list[str], sources: Sources, elf: Path) -> None:
-    """All sources in one call; the result is moved into place whole, so that two may build at once."""
+def _padded(padding: int) -> list[str]:
+    """The compiler's option: so many no-operations, all of them before the function's entry."""
+    nops = padding // _NOP_BYTES
+    return [f"-fpatchable-function-entry={nops},{nops}"] if nops else []
+
+
+def _compile(
+    chip: str, compiler: str, flags: list[str], sources: Sources, elf: Path, padding: int = 0
+) -> None:
+    """All sources in one call, but for padded kernels, which are compiled before; the result is moved
+    into place whole, so that two may build at once."""
     folder = resources.firmware()
     with tempfile.TemporaryDirectory(dir=elf.parent) as temporary:
         work = Path(temporary)
@@ -173,7 +185,7 @@ def _compile(chip: str, compiler: str, flags: list[str], sources: Sources, elf: 
         if sources.table_file is None:
             table.write_text(sources.table)
         own = [sources.folder / path for path in sources.own] if sources.folder else []
-        names = [str(path) for path in (*sources.files, table, *sources.kernels, *own)]
+        kernels = [str(path) for path in (*sources.kernels, *own)]
         prefix = []
         for path, name in ((work, "."), (folder, "firmware"), (sources.folder, "kernels")):
             if path is not None:
@@ -181,8 +193,17 @@ def _compile(chip: str, compiler: str, flags: list[str], sources: Sources, elf: 
                     f"-ffile-prefix-map={path}={name}",
                     f"-Wa,--debug-prefix-map={path}={name}",
                 ]
-        options = [*flags, *prefix, *LINK, *include_options(chip, work), "-T", link_script(chip)]
-        run_compiler([compiler, *options, *names, "-lgcc", "-o", str(linked)], cwd=folder)
+        options = [*flags, *prefix, *include_options(chip, work)]
+        if padding:
+            for number, name in enumerate(kernels):
+                made = str(work / f"kernel{number}.o")
+                run_compiler(
+                    [compiler, *options, *_padded(padding), "-c", name, "-o", made], folder
+                )
+                kernels[number] = made
+        names = [str(path) for path in (*sources.files, table)]
+        options += [*LINK, "-T", link_script(chip)]
+        run_compiler([compiler, *options, *names, *kernels, "-lgcc", "-o", str(linked)], folder)
         finished = work / "finished.elf"
         finished.write_bytes(finish(linked.read_bytes()))
         finished.replace(elf)

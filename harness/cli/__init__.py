@@ -18,6 +18,7 @@ COMMANDS = {
     "doctor": "test everything that a run needs, up to a board that answers",
     "emu": "boards without hardware, each a process of its own that keeps its flash",
     "gap": "gap, debt and workspace of a convolution, or of a list of them",
+    "kernel": "a kernel of your own: the folder to begin with",
     "paper": "the paper's tables, and every number that it states, beside ours",
     "plan": "where a whole network's tensors lie, and whether it fits a board",
     "selftest": "the device suite, from anywhere: all further words go to pytest",
