@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from harness.boards import Board, BoardEntry
 from harness.boards import quarantine as quarantines
@@ -27,7 +26,7 @@ from harness.judge import judge, judge_network
 from harness.keeper import Keeper
 from harness.kernels import KernelTraits, Selection, find_kernels
 from harness.kernels.cost import USUAL
-from harness.measure import NetworkRuns, PlanRuns, measure_layer, measure_network
+from harness.measure import NetworkRuns, PlanRuns, Runs, measure_layer, measure_network
 from harness.measure.fit import fits
 from harness.network import Layer, Model, Network
 from harness.plan import Mode, Strategy, find_mode
@@ -68,9 +67,6 @@ class Unfit:
     def __str__(self) -> str:
         missing = self.needed - self.pool_bytes
         return f"{self.name} on {self.board}: {self.plan} does not fit, {missing} bytes too large"
-
-
-_Runs = TypeVar("_Runs", PlanRuns, NetworkRuns)
 
 
 class Bench:
@@ -272,9 +268,8 @@ class Bench:
     def _measure_now(self, layer: Layer, mode: Mode) -> PlanRuns:
         choice = self.kernels.choose(layer.kind, layer.geometry, mode.execution, layer.rounding)
         image = self._image(self.kernels.select([choice]))
-        return self._recovering(
+        return self.recovering(
             (layer.id, mode),
-            image,
             lambda board: measure_layer(
                 board,
                 image,
@@ -286,6 +281,7 @@ class Bench:
                 reflash=self.options.reflash,
                 witness=board.witness if self.options.witness else None,
             ),
+            image,
         )
 
     def _measure_network(self, cases: Sequence[NetworkCase]) -> NetworkRuns:
@@ -294,9 +290,8 @@ class Bench:
         if key not in self._networks:
             image = self._image(_kernels(cases))
             try:
-                self._networks[key] = self._recovering(
+                self._networks[key] = self.recovering(
                     key,
-                    image,
                     lambda board: measure_network(
                         board,
                         image,
@@ -305,6 +300,7 @@ class Bench:
                         repeats=self.options.repeats,
                         reflash=self.options.reflash,
                     ),
+                    image,
                 )
             except (BusyError, QuarantineError):
                 raise
@@ -315,18 +311,19 @@ class Bench:
             raise known
         return known
 
-    def _recovering(
-        self, key: object, image: RunnerImage, measure: Callable[[Board], _Runs]
-    ) -> _Runs:
+    def recovering(
+        self, key: object, measure: Callable[[Board], Runs], image: RunnerImage | None = None
+    ) -> Runs:
         """What `measure` gives on our board, climbing the ladder where the way to it fails. key: by
-        which the attempts are kept. image: what it runs."""
+        which the attempts are kept. image: what it runs, where it is one."""
         board = self._ready()
 
-        def attempt() -> _Runs:
+        def attempt() -> Runs:
             self._keeper.begin()
             board.attach()
             runs = measure(board)
-            self._keeper.measured(key, board, image)
+            if image is not None:
+                self._keeper.measured(key, board, image)
             return runs
 
         ladder = None

@@ -7,7 +7,6 @@ is first used.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,12 @@ if TYPE_CHECKING:
     from harness.plan import Strategy
     from harness.results import Verdict
 
-pytest_plugins = ("harness.rack", "harness.heartbeat", "harness.nightly.done")
+pytest_plugins = (
+    "harness.rack",
+    "harness.heartbeat",
+    "harness.nightly.done",
+    "harness.plugin_kernels",
+)
 DEFAULT_BOARD = "pico1-emu"
 _LAYER_SET = "layer_set"
 _NOTHING: Any = object()  # in the place of a layer where none is wanted
@@ -176,18 +180,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     )
 
 
-def _wants(config: pytest.Config, own: str, other: str, mark: str) -> bool:
-    """Who names layers alone asks for no models, and the other way round; -m MARK asks for its own."""
-    named = re.search(rf"\b{mark}\b", config.getoption("markexpr")) is not None
-    return named or bool(config.getoption(own)) or not config.getoption(other)
-
-
 def _asked(config: pytest.Config, marker: pytest.Mark, boards: list[str]) -> Asked:
     from harness.boards import load_boards
     from harness.layersets import Asked, all_layers, layers_that_fit
+    from harness.plugin_kernels import wants
 
     name, tap_order = marker.args[0], marker.kwargs.get("tap_order")
-    if not _wants(config, "--layers", "--models", name):
+    if not wants(config, "--layers", "--models", name):
         return Asked(())
     if not marker.kwargs.get("that_fit"):
         return all_layers(config.option, name, tap_order, boards)
@@ -208,9 +207,10 @@ def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
 
 
 def _parametrize_models(metafunc: pytest.Metafunc, boards: list[str]) -> None:
+    from harness.plugin_kernels import wants
     from harness.selection import choose_models
 
-    if not _wants(metafunc.config, "--models", "--layers", "models"):
+    if not wants(metafunc.config, "--models", "--layers", "models"):
         metafunc.parametrize(
             ("ripbench_board", "model"), [(boards[0], _NOTHING)], indirect=["ripbench_board"]
         )

@@ -117,8 +117,8 @@ class Sample:
     """One run of one case. cycles: clk_sys, empty bracket and counted interrupts taken off. Waters,
     and outside_first, in bytes from the arena's base. repeat 0 starts with a cold XIP cache. witness:
     None where there is none. op_cycles: of each op, which add up to cycles. op_kernels: the numbers of
-    the kernels that ran them. wrong: of the last repeat, where its output was read back because of its
-    CRC."""
+    the kernels that ran them. op_breaches: of each the Breach bits. wrong: of the last repeat, where its
+    output was read back because of its CRC."""
 
     seed: int
     paint: int
@@ -141,6 +141,7 @@ class Sample:
     witness: Witnessed | None = None
     op_cycles: tuple[int, ...] = ()
     op_kernels: tuple[int, ...] = ()
+    op_breaches: tuple[int, ...] = ()
     wrong: WrongOutput | None = None
 
     @property

@@ -24,8 +24,9 @@ CHAIN = [
     {"history"},
     {"paper"},
     {"report"},
-    {"keeper", "bench", "devicetime", "selection", "layersets"}
-    | {"rack", "heartbeat", "historyplugin", "reportplugin", "nightly", "plugin", "cli"},
+    {"keeper", "bench", "devicetime", "selection", "layersets", "validation"}
+    | {"rack", "heartbeat", "historyplugin", "reportplugin", "plugin_kernels"}
+    | {"nightly", "plugin", "cli"},
 ]
 ROOT = Path(harness.__file__).parent
 

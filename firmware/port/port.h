@@ -63,12 +63,25 @@ struct port_window {
     uint32_t interrupts;
     uint32_t xip_accesses;
     uint32_t xip_hits;
+    uint32_t breaches;        /* of enum breach, bits: what ran inside left something else behind */
 };
 struct port_range {
     const void *base;
     uint32_t bytes;
 };
-void port_window_begin(bool keep_interrupts, const struct port_range *warm, uint32_t ranges);
+enum { PORT_WARM_MAX = 3 };
+struct port_conditions {
+    bool keep_interrupts;
+    struct port_range warm[PORT_WARM_MAX];
+    uint32_t warm_ranges;
+};
+void port_window_begin(const struct port_conditions *conditions);
 void port_window_end(struct port_window *window);
+
+struct op_call;
+/* Calls `run` in a window, which holds nothing but that. Of the breaches, those of registers are
+ * seen here, all others by the window. */
+void port_run_in_window(void (*run)(const struct op_call *), const struct op_call *call,
+                        const struct port_conditions *conditions, struct port_window *window);
 
 #endif

@@ -125,40 +125,22 @@ static struct op_call call_of(const struct case_run *run, const struct op_record
     return call;
 }
 
-/* How an op is run: the ranges of flash that the cache holds when its window opens. */
-struct run_conditions {
-    bool keep_interrupts;
-    struct port_range warm[3];
-    uint32_t warm_ranges;
-};
-
-/* cold: nothing is in the cache. Otherwise the op's weights, its records of quantisation and the
+/* How an op is run. cold: nothing is in the flash cache. Otherwise the op's weights, its records of quantisation and the
  * positions of its input, where there are any, have been read through once; its own record has
  * not. */
-static struct run_conditions conditions_of(const struct op_record *op,
-                                           const struct op_call *call, bool keep_interrupts,
-                                           bool cold)
+static struct port_conditions conditions_of(const struct op_record *op,
+                                            const struct op_call *call, bool keep_interrupts,
+                                            bool cold)
 {
     const uint32_t pixels = (uint32_t)(call->h_in * call->w_in);
     const uint32_t ranges = call->positions == NULL ? 2 : 3;
-    return (struct run_conditions){
+    return (struct port_conditions){
         .keep_interrupts = keep_interrupts,
         .warm = {{call->weights, op->weights_bytes},
                  {call->quants, op->quant_count * (uint32_t)sizeof *call->quants},
                  {call->positions, pixels * (uint32_t)sizeof *call->positions}},
         .warm_ranges = cold ? 0 : ranges,
     };
-}
-
-/* From SRAM, so that the window holds nothing but the kernel and the call of it. */
-RAM_CODE("run_in_window")
-static void run_in_window(const struct op_kernel *kernel, const struct op_call *call,
-                          const struct run_conditions *conditions, struct port_window *window)
-{
-    void (*const run)(const struct op_call *) = kernel->run;
-    port_window_begin(conditions->keep_interrupts, conditions->warm, conditions->warm_ranges);
-    run(call);
-    port_window_end(window);
 }
 
 static void add_op(uint32_t index, const struct op_record *op, const struct port_window *window,
@@ -175,6 +157,7 @@ static void add_op(uint32_t index, const struct op_record *op, const struct port
         .xip_hits = window->xip_hits,
         .op_index = (uint16_t)index,
         .kernel = op->kernel,
+        .breaches = (uint16_t)window->breaches,
     };
 }
 
@@ -186,11 +169,11 @@ static void run_ops(const struct case_run *run, const struct run_request *reques
     for (uint32_t index = 0; index < count; index++) {
         const struct op_record *const op = &run->found.ops[index];
         const struct op_call call = call_of(run, op);
-        const struct run_conditions conditions =
+        const struct port_conditions conditions =
             conditions_of(op, &call, keep_interrupts, cold);
         struct port_window window;
         runner_position.op_index = (uint16_t)index;
-        run_in_window(kernel_for(op, run->found.tensors), &call, &conditions, &window);
+        port_run_in_window(kernel_for(op, run->found.tensors)->run, &call, &conditions, &window);
         add_op(index, op, &window, result);
     }
 }

@@ -7,6 +7,7 @@ import hashlib
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +43,7 @@ _CPU = {
     "rp2350": ["-mcpu=cortex-m33", "-mfloat-abi=soft"],
 }
 _OTHER_SRAM = {"rp2040": range(268 << 10, (520 << 10) + 1, 4 << 10)}  # what a link script takes
+_NOP_BYTES = 2
 _TABLE = "kernel_table.c"  # generated into the folder where a build works
 _TEXTS = (".c", ".h", ".S", ".inc", ".ld", ".txt")  # what a build may read
 
@@ -51,23 +53,25 @@ def build_runner(
     kernel_table: Path | None = None,
     kernels: Selection | None = None,
     sram_bytes: int | None = None,
+    padding: int = 0,
 ) -> RunnerImage:
     """The runner for a chip, from the cache if these very sources were compiled by this very compiler.
 
     kernels: what its table holds, all plain ones by default; what is left out is more SRAM for the
     arena. Those of a user's folder are trusted code, and so is kernel_table, a C file in place of the
     generated one, beside all plain kernels. sram_bytes: of a chip that does not exist, None for its
-    own. Errors: ConfigError for an unknown chip or an SRAM that no link script has; BuildError when
-    there is no compiler or it fails.
+    own. padding: bytes of no-operations in front of every C function of the kernels, an even number: the
+    same code in another place. Errors: ConfigError for an unknown chip or an SRAM that no link script
+    has; BuildError when there is no compiler or it fails.
     """
     flags = flags_for(chip, sram_bytes)
     compiler = find_compiler()
     selection = find_kernels("plain").all() if kernels is None else kernels
     sources = sources_for(chip, selection, kernel_table)
-    key = _key(chip, compiler, flags, sources)
+    key = _key(chip, compiler, [*flags, *_padded(padding)], sources)
     elf = cache.folder("firmware") / f"runner-{chip}-{key}.elf"
     if not elf.exists():
-        _compile(chip, compiler, flags, sources, elf)
+        _compile(chip, compiler, flags, sources, elf, padding)
     return load_image(elf)
 
 
@@ -174,9 +178,17 @@ def _key(chip: str, compiler: str, flags: list[str], sources: Sources) -> str:
     return digest.hexdigest()[:16]
 
 
-def _compile(chip: str, compiler: str, flags: list[str], sources: Sources, elf: Path) -> None:
-    """All sources of ours in one call, those of a library before; the result is moved into place whole,
-    so that two may build at once."""
+def _padded(padding: int) -> list[str]:
+    """The compiler's option: so many no-operations, all of them before the function's entry."""
+    nops = padding // _NOP_BYTES
+    return [f"-fpatchable-function-entry={nops},{nops}"] if nops else []
+
+
+def _compile(
+    chip: str, compiler: str, flags: list[str], sources: Sources, elf: Path, padding: int = 0
+) -> None:
+    """All sources in one call, those of a library and padded kernels before; the result is moved into
+    place whole, so that two may build at once."""
     folder = resources.firmware()
     with tempfile.TemporaryDirectory(dir=elf.parent) as temporary:
         work = Path(temporary)
@@ -200,7 +212,11 @@ def _compile(chip: str, compiler: str, flags: list[str], sources: Sources, elf: 
             includes += ["-isystem", str(sources.folder / _INCLUDE)]
             command = [compiler, *flags, *prefix, *includes, *LIBRARY]
             objects = _compile_library(command, sources.folder, sources.library, work)
-        names = [str(path) for path in (*sources.files, table, *sources.kernels, *own, *objects)]
+        kernels = [*sources.kernels, *own]
+        if padding:
+            command = [compiler, *flags, *prefix, *includes, *_padded(padding)]
+            kernels = _compile_padded(command, kernels, work)
+        names = [str(path) for path in (*sources.files, table, *kernels, *objects)]
         options = [*flags, *prefix, *LINK, *includes, "-T", link_script(chip)]
         run_compiler([compiler, *options, *names, "-lgcc", "-o", str(linked)], cwd=folder)
         finished = work / "finished.elf"
@@ -217,6 +233,16 @@ def _compile_library(
         made = work / f"{number}-{path.stem}{_LIBRARY_OBJECT}"
         what = ["-c", str(folder / path), "-o", str(made)]
         run_compiler([*command, *what], cwd=resources.firmware())
+        objects.append(made)
+    return objects
+
+
+def _compile_padded(command: list[str], paths: Sequence[Path | str], work: Path) -> list[Path]:
+    """An object each."""
+    objects = []
+    for number, path in enumerate(paths):
+        made = work / f"kernel{number}.o"
+        run_compiler([*command, "-c", str(path), "-o", str(made)], cwd=resources.firmware())
         objects.append(made)
     return objects
 

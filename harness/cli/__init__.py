@@ -19,7 +19,7 @@ COMMANDS = {
     "emu": "boards without hardware, each a process of its own that keeps its flash",
     "gap": "gap, debt and workspace of a convolution, or of a list of them",
     "history": "what runs have left: list, show, export, import, check, prune",
-    "kernel": "kernels of your own: from another library",
+    "kernel": "kernels of your own: a folder to begin with, or another library's",
     "nightly": "every suite on every board, kept, judged beside the nights before, summed up",
     "paper": "the paper's tables, and every number that it states, beside ours",
     "plan": "where a whole network's tensors lie, and whether it fits a board",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from harness.judge.breaches import check_breaches
 from harness.judge.witness import disagreements, name_of, runs_witnessed
 from harness.measure import UNORDERED_TELLING, PlanRuns
 from harness.plan import Plan, Strategy, proof_distances
@@ -92,6 +93,7 @@ def check_sample(
     output."""
     name = name_of(sample)
     yield from check_kernels(name, sample, measured)
+    yield from check_breaches(name, sample)
     input_crc, output_crc = expected[sample.seed]
     if sample.input_crc != input_crc:
         yield f"{name}: the input's CRC is {sample.input_crc:08x}, the host's {input_crc:08x}"
@@ -144,6 +146,7 @@ def _debt(proof: DebtProof, plan: Plan, measured: Measurement) -> Iterator[str]:
             )
         if run.sample is not None:
             yield from check_kernels(name, run.sample, measured)
+            yield from check_breaches(name, run.sample)
         if run.right and run.output_crc != run.clean_crc:
             yield (
                 f"{name}: the output is {run.output_crc:08x}, not {run.clean_crc:08x}: unsafe"

@@ -115,12 +115,17 @@ def _check(kernel: Kernel, entry: Mapping) -> None:
 
 def _name(node: Node) -> str:
     name = node.text()
-    if not _NAME.fullmatch(name) or len(name) > _MAX_NAME or name in _C_WORDS:
+    if not is_kernel_name(name):
         raise node.fail(
             f"{quoted(name)} is no name",
             f"lower-case letters, digits and _, up to {_MAX_NAME}; it is a C function's",
         )
     return name
+
+
+def is_kernel_name(name: str) -> bool:
+    """Of a kernel and a C function."""
+    return bool(_NAME.fullmatch(name)) and len(name) <= _MAX_NAME and name not in _C_WORDS
 
 
 def _formula(entry: Mapping, key: str, usual: str, names: Collection[str] = NAMES) -> Formula:

@@ -70,6 +70,7 @@ def samples_of(run: Run, witnessed: Sequence[Witnessed | None] | None = None) ->
             witness=witness,
             op_cycles=tuple(op.cycles for op in ops),
             op_kernels=tuple(op.kernel for op in ops),
+            op_breaches=tuple(op.breaches for op in ops),
         )
         for ops, result, witness in zip(run.ops, run.results, seen, strict=True)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-PROTOCOL_VERSION = 3
+PROTOCOL_VERSION = 4
 PACK_VERSION = 5
 
 MAILBOX_ADDRESS = 0x2000_0000
@@ -139,6 +139,23 @@ class Rounding(IntEnum):
     TRUNCATE = 2
 
 
+class Breach(IntEnum):
+    """Bits: what a kernel has to leave as it found it, and did not. R4 to R11: registers that every
+    function keeps. interrupts: PRIMASK, BASEPRI or FAULTMASK is another. cycle_counter: it was written
+    or stopped, for it says another time than the timer."""
+
+    R4 = 1 << 0
+    R5 = 1 << 1
+    R6 = 1 << 2
+    R7 = 1 << 3
+    R8 = 1 << 4
+    R9 = 1 << 5
+    R10 = 1 << 6
+    R11 = 1 << 7
+    INTERRUPTS = 1 << 8
+    CYCLE_COUNTER = 1 << 9
+
+
 ENUMS: tuple[type[IntEnum], ...] = (
     Chip,
     BootStage,
@@ -150,4 +167,5 @@ ENUMS: tuple[type[IntEnum], ...] = (
     Traversal,
     StoredBy,
     Rounding,
+    Breach,
 )

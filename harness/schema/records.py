@@ -161,7 +161,7 @@ class CaseVerified(Record):
 @dataclass(frozen=True)
 class OpResult(Record):
     """One op of one repeat. cycles has the empty bracket and counted interrupts taken off. kernel: which
-    ran it, its index in the runner's table."""
+    ran it, its index in the runner's table. breaches: Breach bits, what it did not leave as it was."""
 
     c_name: ClassVar[str] = "op_result"
     cycles: U64
@@ -170,7 +170,8 @@ class OpResult(Record):
     xip_hits: U32
     repeat: U16
     op_index: U16
-    kernel: U32
+    kernel: U16
+    breaches: U16
 
 
 @dataclass(frozen=True)

@@ -80,13 +80,12 @@ static struct {
 static uint32_t warm_count;
 
 /* Keeps the ranges of the latest window. */
-void port_window_begin(bool keep_interrupts, const struct port_range *warm, uint32_t ranges)
+void port_window_begin(const struct port_conditions *conditions)
 {
-    (void)keep_interrupts;
-    warm_count = ranges;
-    for (uint32_t range = 0; range < ranges && range < WARM_MAX; range++) {
-        warmed[range].offset = (uint32_t)((const uint8_t *)warm[range].base - flash);
-        warmed[range].bytes = warm[range].bytes;
+    warm_count = conditions->warm_ranges;
+    for (uint32_t range = 0; range < warm_count && range < WARM_MAX; range++) {
+        warmed[range].offset = (uint32_t)((const uint8_t *)conditions->warm[range].base - flash);
+        warmed[range].bytes = conditions->warm[range].bytes;
     }
 }
 
@@ -98,6 +97,14 @@ void port_window_end(struct port_window *window)
         pool[offset] ^= 0x55;
     }
     *window = (struct port_window){.cycles = CYCLES_OF_A_WINDOW, .microseconds = 8};
+}
+
+void port_run_in_window(void (*run)(const struct op_call *), const struct op_call *call,
+                        const struct port_conditions *conditions, struct port_window *window)
+{
+    port_window_begin(conditions);
+    run(call);
+    port_window_end(window);
 }
 
 /* ---- for the tests ---- */

@@ -41,7 +41,7 @@ _CHIPS = [
 _IN_SRAM = {
     "plain_conv_gather_double", "plain_conv_gather_single", "plain_conv_direct_double",
     "plain_conv_direct_single", "dot",
-    "run_in_window", "port_window_begin", "port_window_end",
+    "port_run_in_window", "call_in_window", "port_window_begin", "port_window_end",
     "usbctrl_irq_handler", "usb_service", "cdc_received", "cdc_transmit", "pipe_give",
     "clocks_measure_clk_sys", "memcpy", "memset", "crc32", "port_flush_flash_cache",
 }  # fmt: skip

@@ -92,7 +92,7 @@ class Heard:
 
 
 def op_result(repeat: int, index: int) -> OpResult:
-    return OpResult(1000 + index, 0, 40, 30, repeat, index, 0)
+    return OpResult(1000 + index, 0, 40, 30, repeat, index, 0, 0)
 
 
 def run_result(repeat: int) -> RunResult:

@@ -24,7 +24,7 @@
 static struct {
     uint32_t clk_sys_khz;
     uint32_t empty_cycles;
-    uint32_t mask_before;
+    uint32_t mask_before, mask_inside;
     uint64_t start_us;
     uint32_t start_count;
     volatile uint32_t interrupts;
@@ -55,18 +55,30 @@ ALWAYS_INLINE void read_through(const struct port_range *range)
     }
 }
 
+/* Does the counter say what the timer says? The timer's two readings are each off by less than 1 us,
+ * and the measured clk_sys by less than 2^-15. A counter that was written or stopped meanwhile is as
+ * good as anywhere in its range: extend_cycles then gives the nearest count that it could stand for,
+ * and that misses the timer's. */
+ALWAYS_INLINE bool counter_is_off(uint64_t counted, uint64_t microseconds)
+{
+    const uint64_t timed = microseconds * window.clk_sys_khz / 1000;
+    const uint64_t apart = counted > timed ? counted - timed : timed - counted;
+    return apart > 2 * window.clk_sys_khz / 1000 + (timed >> 15);
+}
+
 /* The two ends mirror each other, with the same instructions whether interrupts stay on or not: the
  * cost of an empty window is the same, and no interrupt falls between a read and the mask. */
 RAM_CODE("port_window_begin")
-void port_window_begin(bool keep_interrupts, const struct port_range *warm, uint32_t ranges)
+void port_window_begin(const struct port_conditions *conditions)
 {
     /* Masked first: an interrupt's code behind the flush would leave lines of its own. */
     window.mask_before = window_mask();
     port_flush_flash_cache();
-    for (uint32_t range = 0; range < ranges; range++) {
-        read_through(&warm[range]);
+    for (uint32_t range = 0; range < conditions->warm_ranges; range++) {
+        read_through(&conditions->warm[range]);
     }
-    const uint32_t inside = keep_interrupts ? window.mask_before : WINDOW_MASKED;
+    window.mask_inside = conditions->keep_interrupts ? window.mask_before : WINDOW_MASKED;
+    const uint32_t inside = window.mask_inside;
     window.interrupts = 0;
     window.interrupt_cycles = 0;
     XIP_CTRL_CTR_HIT = 0;                     /* any write clears */
@@ -79,7 +91,7 @@ void port_window_begin(bool keep_interrupts, const struct port_range *warm, uint
 RAM_CODE("port_window_end")
 void port_window_end(struct port_window *result)
 {
-    (void)window_mask();
+    const uint32_t mask_found = window_mask();
     const uint32_t end_count = cycle_counter();
     const uint64_t end_us = timer_microseconds();
     result->xip_hits = XIP_CTRL_CTR_HIT;
@@ -87,6 +99,7 @@ void port_window_end(struct port_window *result)
     result->interrupts = window.interrupts;
     result->interrupt_cycles = window.interrupt_cycles;
     result->microseconds = end_us - window.start_us;
+    const uint32_t other_masks = other_masks_clear();
     window_restore(window.mask_before);
 
     const uint32_t remainder = cycles_between(window.start_count, end_count);
@@ -94,15 +107,23 @@ void port_window_end(struct port_window *result)
                                            window.clk_sys_khz);
     const uint64_t overhead = result->interrupt_cycles + window.empty_cycles;
     result->cycles = counted > overhead ? counted - overhead : 0;
+    result->breaches = 0;
+    if (mask_found != window.mask_inside || other_masks != 0) {
+        result->breaches |= BREACH_INTERRUPTS;
+    }
+    if (counter_is_off(counted, result->microseconds)) {
+        result->breaches |= BREACH_CYCLE_COUNTER;
+    }
 }
 
 RAM_CODE("cycles_start")
 void cycles_start(uint32_t clk_sys_hz)
 {
+    static const struct port_conditions nothing_warm = {.keep_interrupts = false};
     struct port_window empty;
     window.clk_sys_khz = clk_sys_hz / 1000;
     window.empty_cycles = 0;
-    port_window_begin(false, (const struct port_range *)0, 0);
+    port_window_begin(&nothing_warm);
     port_window_end(&empty);
     window.empty_cycles = (uint32_t)empty.cycles;
 }

@@ -36,6 +36,12 @@ ALWAYS_INLINE void window_restore(uint32_t mask)
     interrupts_restore(mask);
 }
 
+/* What else masks interrupts: nothing, on this core. */
+ALWAYS_INLINE uint32_t other_masks_clear(void)
+{
+    return 0;
+}
+
 /* SysTick counts clk_sys down. */
 ALWAYS_INLINE void cycle_counter_start(void)
 {

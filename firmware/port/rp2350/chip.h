@@ -51,6 +51,19 @@ ALWAYS_INLINE void window_restore(uint32_t mask)
     __asm volatile("msr basepri, %0" ::"r"(mask) : "memory");
 }
 
+/* What else masks interrupts, and is never set in a window: PRIMASK and FAULTMASK. Returns whether
+ * one of them is. */
+ALWAYS_INLINE uint32_t other_masks_clear(void)
+{
+    uint32_t primask;
+    uint32_t faultmask;
+    __asm volatile("mrs %0, primask\n mrs %1, faultmask\n cpsie i\n cpsie f"
+                   : "=&r"(primask), "=&r"(faultmask)
+                   :
+                   : "memory");
+    return primask | faultmask;
+}
+
 /* CYCCNT counts clk_sys up. */
 ALWAYS_INLINE void cycle_counter_start(void)
 {
