@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from benchmarks import core, flashing, gaps, packs, planner, shift, silence, witness
+from benchmarks import core, flashing, gaps, packs, planner, shift, silence, trend, witness
 
-for benchmark in (planner, flashing, silence, packs, shift, witness, core, gaps):
+for benchmark in (planner, flashing, silence, packs, shift, witness, core, gaps, trend):
     benchmark.main()
