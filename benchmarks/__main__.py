@@ -3,7 +3,21 @@
 
 from __future__ import annotations
 
-from benchmarks import core, flashing, gaps, history, packs, planner, shift, silence, site, witness
+from benchmarks import (
+    core,
+    flashing,
+    gaps,
+    history,
+    packs,
+    planner,
+    shift,
+    silence,
+    site,
+    trend,
+    witness,
+)
 
-for benchmark in (planner, flashing, silence, packs, shift, witness, core, gaps, history, site):
+MODULES = (planner, flashing, silence, packs, shift, witness, core, gaps, history, site, trend)
+
+for benchmark in MODULES:
     benchmark.main()

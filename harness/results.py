@@ -260,7 +260,8 @@ class Verdict:
     to the gap. debt: the proof in a word, empty for dual. ratio_to: the plan that `ratio` is to.
     witness: how many runs the witness saw, empty where there is none. attempts: how often the layer was
     measured; all numbers are of the last time. recovered: the failures before, in words. kernel: which
-    one ran it, of a network each with the number of its ops."""
+    one ran it, of a network each with the number of its ops. budget: the ceiling in cycles that the
+    layer's or model's YAML sets for this chip and these kernels, None for none."""
 
     provenance: Provenance
     layer: str
@@ -289,6 +290,7 @@ class Verdict:
     recovered: tuple[str, ...] = ()
     ratio_to: str = "dual"
     kernel: str = ""
+    budget: int | None = None
 
 
 def verdict_from(fields: dict[str, Any]) -> Verdict:

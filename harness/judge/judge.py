@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from harness.judge.breaches import check_breaches
+from harness.judge.verdict import Asked, verdict_of
 from harness.judge.witness import disagreements, name_of, runs_witnessed
 from harness.measure import UNORDERED_TELLING, PlanRuns
+from harness.network import ceiling_of
 from harness.plan import Plan, Strategy, proof_distances
 from harness.results import DebtProof, Measurement, Sample, Verdict
 
@@ -25,47 +26,20 @@ def judge(runs: PlanRuns, strategy: Strategy) -> Verdict | None:
     if proof is not None:
         failures += _debt(proof, plan, measured)
     failures += disagreements(measured, proof)
-    first = measured.samples[0]
-    return Verdict(
-        provenance=measured.provenance,
-        layer=measured.layer,
-        plan=measured.plan,
-        ok=not failures,
-        failures=tuple(failures),
-        workspace_bound=plan.exact_workspace,
-        workspace_given=measured.arena_bytes,
-        workspace_reached=measured.reached,
+    return verdict_of(
+        measured,
+        failures,
+        Asked(
+            workspace=plan.exact_workspace,
+            seeds=tuple(runs.expected),
+            budget=ceiling_of(plan.layer.budget, measured.provenance.chip, plan.kernel.name),
+            against=runs.dual,
+            against_plan=str(Strategy.DUAL),
+        ),
         debt="" if proof is None else _in_a_word(proof),
         witness=runs_witnessed(measured, proof),
-        cycles=measured.cycles,
-        shift_cycles=measured.shift_cycles,
-        cycles_by_model=measured.by_model,
-        cold_cycles=measured.cold_cycles,
-        microseconds=first.microseconds,
-        cycles_per_mac=measured.cycles_per_mac,
-        ratio=None if runs.dual is None else measured.cycles / runs.dual.cycles,
-        output_crc=f"{first.output_crc:08x}",
-        seeds=tuple(runs.expected),
-        interrupts_on=any(sample.interrupts_on for sample in measured.samples),
-        xip_misses=first.xip_accesses - first.xip_hits,
-        stack_peak=max(sample.stack_peak for sample in measured.samples),
-        scratch_bytes=measured.scratch_bytes,
-        attempts=1 + len(runs.failed),
         recovered=runs.failed,
-        kernel=kernels_in_a_word(measured),
     )
-
-
-def kernels_in_a_word(measured: Measurement) -> str:
-    """Which ran it, but for the memmove: a plain one's name says what the op says already."""
-    names = [
-        "plain" if name.startswith("plain_") else name
-        for _, name in measured.kernels[measured.shifted :]
-    ]
-    counts = Counter(names)
-    if len(names) <= 1:
-        return "".join(names)
-    return ", ".join(f"{count} {name}" for name, count in counts.most_common())
 
 
 def _workspace(

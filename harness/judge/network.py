@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.judge.judge import check_paints, check_sample, kernels_in_a_word
+from harness.judge.judge import check_paints, check_sample
+from harness.judge.verdict import Asked, verdict_of
 from harness.measure import NetworkRuns
+from harness.network import ceiling_of
 from harness.plan import Strategy
 from harness.results import Measurement, Verdict
 
@@ -18,37 +20,17 @@ def judge_network(runs: NetworkRuns, strategy: Strategy) -> Verdict | None:
     if measured is None:
         return None
     plan = runs.plans[strategy]
-    baseline = runs.measured.get(Strategy.BASELINE)
-    failures = [*_failures(measured, runs, strategy)]
-    first = measured.samples[0]
-    return Verdict(
-        provenance=measured.provenance,
-        layer=measured.layer,
-        plan=measured.plan,
-        ok=not failures,
-        failures=tuple(failures),
-        workspace_bound=plan.peak,
-        workspace_given=measured.arena_bytes,
-        workspace_reached=measured.reached,
-        debt="",
-        witness="",
-        cycles=measured.cycles,
-        shift_cycles=0,
-        cycles_by_model=measured.by_model,
-        cold_cycles=measured.cold_cycles,
-        microseconds=first.microseconds,
-        cycles_per_mac=measured.cycles_per_mac,
-        ratio=None if baseline is None else measured.cycles / baseline.cycles,
-        output_crc=f"{first.output_crc:08x}",
-        seeds=tuple(runs.expected),
-        interrupts_on=any(sample.interrupts_on for sample in measured.samples),
-        xip_misses=first.xip_accesses - first.xip_hits,
-        stack_peak=max(sample.stack_peak for sample in measured.samples),
-        scratch_bytes=measured.scratch_bytes,
-        attempts=1 + len(runs.failed),
+    return verdict_of(
+        measured,
+        [*_failures(measured, runs, strategy)],
+        Asked(
+            workspace=plan.peak,
+            seeds=tuple(runs.expected),
+            budget=ceiling_of(plan.network.budget, measured.provenance.chip, plan.kernel.name),
+            against=runs.measured.get(Strategy.BASELINE),
+            against_plan=str(Strategy.BASELINE),
+        ),
         recovered=runs.failed,
-        ratio_to=str(Strategy.BASELINE),
-        kernel=kernels_in_a_word(measured),
     )
 
 

@@ -7,6 +7,7 @@ import zlib
 from dataclasses import dataclass
 
 from harness.geometry import ConvGeometry, Geometry, Shape
+from harness.network.budget import Ceiling
 from harness.schema.constants import OpKind, Rounding
 
 
@@ -14,7 +15,7 @@ from harness.schema.constants import OpKind, Rounding
 class Layer:
     """One op. id: a slug that never changes, the key of its history. function: of kind TABLE, what is
     tabulated. activation: none, relu or relu6, fused into the op's clamp. source: where the geometry is
-    from. slow: takes seconds on an emulated board."""
+    from. slow: takes seconds on an emulated board. budget: ceilings in cycles, under every plan."""
 
     id: str
     geometry: Geometry
@@ -24,6 +25,7 @@ class Layer:
     activation: str = "none"
     source: str = ""
     slow: bool = False
+    budget: tuple[Ceiling, ...] = ()
 
     @property
     def weight_seed(self) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from harness import resources
 from harness.errors import ConfigError
 from harness.geometry import Geometry
+from harness.network.budget import read_budget
 from harness.network.draw import draw_geometry
 from harness.network.graph import Layer
 from harness.network.names import name_of
@@ -20,7 +21,7 @@ from harness.network.operators import OPERATORS, Operator
 from harness.schema.constants import Rounding
 from harness.strictyaml import Mapping, Node, load, nearest, quoted
 
-_LABELS = ("id", "op", "source", "slow")
+_LABELS = ("id", "op", "source", "slow", "budget")
 _ACTIVATIONS = ("none", "relu", "relu6")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_.]*(-[a-z0-9.]+)*")
 _MAX_SLUG = 60
@@ -60,11 +61,16 @@ def load_set(path: Path) -> tuple[Layer, ...]:
                 if next(made) > _MAX_LAYERS:
                     raise node.fail(f"more than {_MAX_LAYERS} layers in one file")
                 known = layers.setdefault(layer.id, layer)
-                if replace(known, source="", slow=False) != replace(layer, source="", slow=False):
+                if _shaped(known) != _shaped(layer):
                     raise node.fail(f"a layer of another shape has the id {layer.id!r}")
     if not layers:
         raise top.node.fail("no layers")
     return tuple(layers.values())
+
+
+def _shaped(layer: Layer) -> Layer:
+    """What a layer computes, without what is said of it."""
+    return replace(layer, source="", slow=False, budget=())
 
 
 def _items(top: Mapping, name: str) -> list[Node]:
@@ -113,6 +119,7 @@ def _operator(entry: Mapping) -> Operator:
 def _labelled(operator: Operator, geometry: Geometry, entry: Mapping) -> Layer:
     rounding, slow = entry.get("rounding"), entry.get("slow")
     activation, source = entry.get("activation"), entry.get("source")
+    budget = entry.get("budget")
     names = [item.name.lower() for item in operator.roundings]
     layer = Layer("", geometry, operator.kind, operator.function, operator.rounding)
     return replace(
@@ -121,6 +128,7 @@ def _labelled(operator: Operator, geometry: Geometry, entry: Mapping) -> Layer:
         activation=activation.choice(_ACTIVATIONS) if activation else layer.activation,
         source=source.text() if source else "",
         slow=slow is not None and slow.choice(("true", "false")) == "true",
+        budget=read_budget(budget) if budget else (),
     )
 
 

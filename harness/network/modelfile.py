@@ -2,6 +2,7 @@
 """Models as YAML: tensors by number, and ops in order, in the words of layer sets. No weights.
 
     source: where the shapes are from
+    budget: {rp2040: 45000000}
     inputs: [0]
     outputs: [2]
     tensors:
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from harness.errors import ConfigError
 from harness.geometry import MAX_EXTENT, Pad, Shape
+from harness.network.budget import read_budget
 from harness.network.graph import Layer
 from harness.network.network import Network, Node
 from harness.network.operators import OPERATORS, Operator
@@ -30,7 +32,7 @@ from harness.schema.constants import OPERANDS_MAX, Rounding
 from harness.strictyaml import Mapping, load, quoted
 from harness.strictyaml import Node as Value
 
-_TOP = ("source", "inputs", "outputs", "tensors", "ops")
+_TOP = ("source", "budget", "inputs", "outputs", "tensors", "ops")
 _ACTIVATIONS = ("none", "relu", "relu6")
 _WINDOW_KEYS = ("k", "s", "d", "pad", "factor")
 _UNSLUG = re.compile(r"[^a-z0-9]+")
@@ -59,7 +61,7 @@ def load_model_file(path: Path) -> Network:
     if len(entries) > MAX_OPS:
         raise top["ops"].fail(f"more than {MAX_OPS} ops")
     nodes = tuple(_node(entry, layer_id(slug, n), tensors) for n, entry in enumerate(entries))
-    source = top.get("source")
+    source, budget = top.get("source"), top.get("budget")
     try:
         return Network(
             name=slug,
@@ -68,6 +70,7 @@ def load_model_file(path: Path) -> Network:
             inputs=_numbers(top["inputs"], len(tensors)),
             outputs=_numbers(top["outputs"], len(tensors)),
             source=source.text() if source else "",
+            budget=read_budget(budget) if budget else (),
         )
     except ConfigError as error:
         if error.message.startswith(str(path)):

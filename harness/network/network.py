@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from harness.errors import ConfigError
 from harness.geometry import Shape
+from harness.network.budget import Ceiling
 from harness.network.graph import Layer
 from harness.schema.constants import OpKind
 
@@ -23,7 +24,8 @@ class Node:
 @dataclass(frozen=True)
 class Network:
     """Tensors by index, int8 HWC. inputs: loaded before the first op, and dead after their last reader
-    like any other. outputs: alive to the end. Errors: ConfigError for a graph that cannot run."""
+    like any other. outputs: alive to the end. budget: ceilings in cycles, under every plan. Errors:
+    ConfigError for a graph that cannot run."""
 
     name: str
     tensors: tuple[Shape, ...]
@@ -31,6 +33,7 @@ class Network:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     source: str = ""
+    budget: tuple[Ceiling, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.nodes:
@@ -114,4 +117,5 @@ def network_of(layer: Layer) -> Network:
         inputs=operands,
         outputs=(len(operands),),
         source=layer.source,
+        budget=layer.budget,
     )

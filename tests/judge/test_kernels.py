@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from harness.judge import judge
-from harness.judge.judge import kernels_in_a_word
+from harness.judge.verdict import kernels_in_a_word
 from harness.judge.witness import disagreements
 from harness.plan import Strategy
 from harness.results import Collision, DebtProof, DebtRun, Touched, Verdict, Witnessed

@@ -93,7 +93,11 @@ LINE = "layers:\n  - {id: a, op: "
         ("^cnov, h_in: 4}", "'cnov' is not known", "did you mean 'conv'?"),
         ("^zzz, h_in: 4}", "'zzz' is not known", "known: add, average_pool, clamp"),
         ("mean, h_in: 4, w_in: 5, c_in: 6, c_in_: ^1}", "unknown key 'c_in_'", "'c_in'"),
-        ("mean, h_in: 4, w_in: 5, c_in: 6, k: ^[1, 1]}", "unknown key 'k'", "known: c_in, h_in"),
+        (
+            "mean, h_in: 4, w_in: 5, c_in: 6, k: ^[1, 1]}",
+            "unknown key 'k'",
+            "known: budget, c_in, h_in",
+        ),
         (
             "max_pool, h_in: 4, w_in: 5, c_in: 6, d: ^[1, 2]}",
             "unknown key 'd'",
@@ -102,7 +106,7 @@ LINE = "layers:\n  - {id: a, op: "
         (
             "max_pool, h_in: 4, w_in: 5, c_in: 6, c_out: ^6}",
             "unknown key 'c_out'",
-            "known: activation, c_in, h_in",
+            "known: activation, budget, c_in, h_in",
         ),
         ("fully_connected, c_in: 5, c_out: 6, h_in: ^1}", "unknown key 'h_in'", "'c_in'?"),
         ("softmax, h_in: 4, w_in: 5, c_in: 6, broadcast: ^true}", "key 'broadcast'", "known:"),

@@ -30,10 +30,20 @@ TOKENS = {
 def _point(run: int, cycles: int, **more: object) -> Point:
     samples = (cycles,) * 5
     values = {
-        "time": f"2026-12-0{run}T00:00:00+00:00", "commit": f"c{run}", "dirty": False,
-        "build": f"b{run}", "ok": True, "cycles": cycles, "samples": samples, "cold_cycles": cycles + 9, "arena_bytes": 1,
-        "scratch_bytes": 0, "stack_peak": 3, "flash_bytes": 4, "xip_misses": 5,
-    }  # fmt: skip
+        "time": f"2026-12-0{run}T00:00:00+00:00",
+        "commit": f"c{run}",
+        "dirty": False,
+        "build": f"b{run}",
+        "ok": True,
+        "cycles": cycles,
+        "samples": samples,
+        "cold_cycles": cycles + 9,
+        "arena_bytes": 1,
+        "scratch_bytes": 0,
+        "stack_peak": 3,
+        "flash_bytes": 4,
+        "xip_misses": 5,
+    }
     return Point(run=run, **{**values, **more})  # type: ignore[arg-type]
 
 
