@@ -54,7 +54,14 @@ class Keeper:
     def verdict(self, verdict: Verdict, measured: Measurement | None, key: object) -> None:
         if self._recorder is not None:
             taken = self._taken.get(key)
-            self._recorder.verdict(verdict, measured, taken, kernels=self._kernels, test=self.test)
+            self._recorder.verdict(
+                verdict,
+                measured,
+                taken,
+                kernels=self._kernels,
+                test=self.test,
+                budget=verdict.budget,
+            )
 
     def failure(self, name: str, plans: Sequence[str], key: object, error: HarnessError) -> None:
         """No attempt was made where the board was not to be had, or nothing could be built for it."""

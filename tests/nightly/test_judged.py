@@ -101,10 +101,15 @@ def test_a_suspicion_on_a_board_is_run_again_and_then_said() -> None:
         )
         for number in range(20)
     ]
-    tonight = _point(2, 101_000, samples=tuple(101_000 + 30 * n for n in noise))
+    tonight = _point(
+        2,
+        101_000,
+        time="2026-11-21T00:00:00+00:00",
+        samples=tuple(101_000 + 30 * n for n in noise),
+    )
     judged = judge_night(SECOND, {BOARD: [*nights, tonight]}, TOKENS, ["layers"])
     assert judged.suspected == (BOARD,) and judged.ok
-    again = replace(tonight, run=4)
+    again = replace(tonight, run=4, time="2026-11-21T01:00:00+00:00")
     judged = judge_night(SECOND, {BOARD: [*nights, tonight, again]}, TOKENS, ["layers"])
     (verdict,) = judged.changed
     assert (verdict.state, verdict.commit) == (State.REGRESSED, "c2")
