@@ -3,7 +3,23 @@
 
 from __future__ import annotations
 
-from benchmarks import core, flashing, gaps, packs, planner, shift, silence, witness
+from benchmarks import (
+    core,
+    flashing,
+    gaps,
+    kernels_m0plus,
+    kernels_m33,
+    models,
+    packs,
+    planner,
+    shift,
+    silence,
+    witness,
+)
 
-for benchmark in (planner, flashing, silence, packs, shift, witness, core, gaps):
+ALL = (
+    planner, flashing, silence, packs, shift, witness, core, gaps, kernels_m33, kernels_m0plus, models,
+)  # fmt: skip
+
+for benchmark in ALL:
     benchmark.main()

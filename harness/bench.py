@@ -24,7 +24,7 @@ from harness.errors import (
     QuarantineError,
 )
 from harness.judge import judge, judge_network
-from harness.kernels import KernelTraits, Selection
+from harness.kernels import KernelTraits, Selection, set_for
 from harness.kernels.cost import USUAL
 from harness.measure import NetworkRuns, PlanRuns, measure_layer, measure_network
 from harness.measure.fit import fits
@@ -39,8 +39,8 @@ class BenchOptions:
     are appended. nonce: for replays, else random. reflash: write flash even if its header is right.
     witness: have the board's witness look on, where its backend has one. wait: seconds to wait for a
     board that others use. recovery: climb the ladder when the way to the board fails. quarantine: leave
-    a board alone that no step brought back. kernels: the set that runs layers, or a folder of one's
-    own."""
+    a board alone that no step brought back. kernels: the set that runs layers, `fast` for the one made
+    for the board's chip, or a folder of one's own."""
 
     seeds: Sequence[int] = (1, 2, 3)
     repeats: int = 2
@@ -102,7 +102,7 @@ class Bench:
         self._attempts: dict[object, int] = {}
         miss = USUAL.miss_cycles if entry.xip_miss_cycles is None else entry.xip_miss_cycles
         self.kernels = KernelTraits(
-            self.options.kernels, entry.chip, replace(USUAL, miss_cycles=miss)
+            set_for(self.options.kernels, entry.chip), entry.chip, replace(USUAL, miss_cycles=miss)
         )
 
     def close(self) -> None:
