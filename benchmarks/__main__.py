@@ -8,6 +8,9 @@ from benchmarks import (
     flashing,
     gaps,
     history,
+    kernels_m0plus,
+    kernels_m33,
+    models,
     packs,
     planner,
     shift,
@@ -17,7 +20,10 @@ from benchmarks import (
     witness,
 )
 
-MODULES = (planner, flashing, silence, packs, shift, witness, core, gaps, history, site, trend)
+MODULES = (
+    *(planner, flashing, silence, packs, shift, witness, core, gaps, history, site, trend),
+    *(kernels_m33, kernels_m0plus, models),
+)
 
 for benchmark in MODULES:
     benchmark.main()

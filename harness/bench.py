@@ -24,7 +24,7 @@ from harness.errors import (
 from harness.history import Recorder
 from harness.judge import judge, judge_network
 from harness.keeper import Keeper
-from harness.kernels import KernelTraits, Selection, find_kernels
+from harness.kernels import KernelTraits, Selection, find_kernels, set_for
 from harness.kernels.cost import USUAL
 from harness.measure import NetworkRuns, PlanRuns, Runs, measure_layer, measure_network
 from harness.measure.fit import fits
@@ -40,7 +40,7 @@ class BenchOptions:
     even if its header is right. witness: have the board's witness look on, where its backend has one.
     wait: seconds to wait for a board that others use. recovery: climb the ladder when the way to the
     board fails. quarantine: leave a board alone that no step brought back. kernels: the set that runs
-    layers, or a folder of one's own."""
+    layers, `fast` for the one made for the board's chip, or a folder of one's own."""
 
     seeds: Sequence[int] = (1, 2, 3)
     repeats: int = 2
@@ -89,8 +89,6 @@ class Bench:
         self.options = options or BenchOptions()
         path = self.options.history
         self._own = None if recorder or not path else Recorder(path, on_lost=on_notice)
-        kernels = find_kernels(self.options.kernels).name
-        self._keeper = Keeper(recorder or self._own, entry.name, kernels)
         self.verdicts: list[Verdict] = []
         self.judged: list[tuple[Verdict, PlanRuns | NetworkRuns]] = []  # each with what it judges
         self.stage = "nothing yet"
@@ -104,9 +102,9 @@ class Bench:
         self._networks: dict[tuple[str, ...], NetworkRuns | HarnessError] = {}
         self.unfit: list[Unfit] = []
         miss = USUAL.miss_cycles if entry.xip_miss_cycles is None else entry.xip_miss_cycles
-        self.kernels = KernelTraits(
-            self.options.kernels, entry.chip, replace(USUAL, miss_cycles=miss)
-        )
+        kernels = set_for(self.options.kernels, entry.chip)
+        self._keeper = Keeper(recorder or self._own, entry.name, find_kernels(kernels).name)
+        self.kernels = KernelTraits(kernels, entry.chip, replace(USUAL, miss_cycles=miss))
 
     def close(self) -> None:
         self._let_go()

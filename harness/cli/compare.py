@@ -22,7 +22,7 @@ from harness.bench import Bench, BenchOptions
 from harness.boards import BoardEntry, find_board, load_boards
 from harness.case import network_cases
 from harness.errors import ConfigError
-from harness.kernels import find_kernels
+from harness.kernels import find_kernels, set_for
 from harness.network import Layer, Model, Network
 from harness.plan import NetworkPlan, Strategy, find_mode, in_place
 from harness.report import printable
@@ -96,11 +96,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """0 when all outputs are right under both sets, 1 when one is not, or nothing fits; 2 for words that
     name nothing."""
-    names = (options.first, options.second)
     try:
+        entry = find_board(options.board, load_boards(options.boards))
+        first, second = (set_for(name, entry.chip) for name in (options.first, options.second))
+        names = first, second
         for name in names:
             find_kernels(name)
-        entry = find_board(options.board, load_boards(options.boards))
         items: Sequence[Layer | Network | Model] = (
             choose_models(options.model)
             if options.model

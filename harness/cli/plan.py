@@ -46,7 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kernels",
         default="plain",
         metavar="SET",
-        help="which kernels run the ops, on boards that they are for (default plain)",
+        help="which kernels run the ops, on boards that they are for; `fast`: those made for the first "
+        "board's chip (default plain)",
     )
     parser.add_argument(
         "--shift-cost",

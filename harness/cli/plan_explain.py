@@ -9,7 +9,15 @@ from tabulate import tabulate
 
 from harness.cli.plan_fits import Target, fit_of
 from harness.network import Network
-from harness.plan import NetworkPlan, Strategy, needs_by_op, occupancies, plan_network
+from harness.plan import (
+    NetworkPlan,
+    Slow,
+    Strategy,
+    needs_by_op,
+    occupancies,
+    plan_network,
+    slow_steps,
+)
 from harness.report import printable
 
 
@@ -21,6 +29,7 @@ def explain(network: Network, plan: NetworkPlan, targets: Sequence[Target]) -> s
             _tensors(plan),
             _runners_up(plan),
             _scratch(plan),
+            _speed(network, plan),
             _others(network, plan, targets),
         ]
     )
@@ -99,6 +108,28 @@ def _scratch(plan: NetworkPlan) -> str:
     if most == 0:
         return "No op needs scratch."
     return f"Scratch, outside the arena: {most:,} bytes, by {_name(plan, op)}."
+
+
+def _speed(network: Network, plan: NetworkPlan) -> str:
+    """What the peak costs in cycles, and what the cycles would cost in peak."""
+    slow = slow_steps(plan)
+    if not slow:
+        return "Every op runs by the quickest of its kernels that the strategy knows."
+    lines = [
+        f"{_name(plan, item.edge.op)} runs by {item.chosen.kernel.name} and not by "
+        f"{item.quickest.kernel.name}, for the peak: {_estimate(item)}"
+        for item in slow
+    ]
+    quick = plan_network(network, plan.strategy, kernel=plan.kernel, only_quick=True)
+    return "\n".join(
+        [*lines, f"With every op by its quickest kernel the arena would be {quick.peak:,} bytes."]
+    )
+
+
+def _estimate(item: Slow) -> str:
+    if item.chosen.cycles is None or item.quickest.cycles is None:
+        return "how many cycles that costs is not declared."
+    return f"about {item.chosen.cycles:,} cycles instead of {item.quickest.cycles:,}."
 
 
 def _others(network: Network, plan: NetworkPlan, targets: Sequence[Target]) -> str:

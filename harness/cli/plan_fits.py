@@ -13,7 +13,7 @@ from harness.build import linkmap
 from harness.case import build_pack, network_case
 from harness.case.sizes import constant_bytes
 from harness.errors import ConfigError
-from harness.kernels import PLAIN, PLAIN_SET, KernelTraits, find_kernels
+from harness.kernels import PLAIN, PLAIN_SET, KernelTraits, find_kernels, set_for
 from harness.measure.fit import bytes_needed
 from harness.network import Model, Network
 from harness.plan import NetworkPlan
@@ -90,7 +90,9 @@ def targets_of(boards: Sequence[str], file: Path | None) -> list[Target]:
 
 def kernels_of(name: str, targets: Sequence[Target]) -> tuple[KernelTraits, list[Target]]:
     """The set as one chip runs it, and the targets that have this chip: plain kernels are the same on
-    all. Errors: ConfigError for a set that is none, or that has kernels for none of them."""
+    all, and `fast` is the set of the first one's chip. Errors: ConfigError for a set that is none, or
+    that has kernels for none of them."""
+    name = set_for(name, targets[0].chip)
     if name == PLAIN_SET:
         return PLAIN, list(targets)
     own = [kernel for kernel in find_kernels(name).kernels if kernel.set != PLAIN_SET]

@@ -3,10 +3,12 @@
 
 from harness.kernels.declared import Kernel
 from harness.kernels.kernelset import (
+    FAST,
     PLAIN_SET,
     KernelSet,
     Selection,
     find_kernels,
+    set_for,
     shipped_sets,
 )
 from harness.kernels.table import library_sources, table_source, table_sources
@@ -22,6 +24,7 @@ from harness.kernels.traits import (
 )
 
 __all__ = [
+    "FAST",
     "PLAIN",
     "PLAIN_SET",
     "Choice",
@@ -36,6 +39,7 @@ __all__ = [
     "library_sources",
     "operands_to_share",
     "schedule_of",
+    "set_for",
     "shipped_sets",
     "table_source",
     "table_sources",

@@ -20,6 +20,7 @@ from harness.schema.constants import OpKind
 from harness.strictyaml import nearest
 
 PLAIN_SET = "plain"
+FAST = "fast"  # the word for a chip's own set
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +120,19 @@ def find_kernels(name: str) -> KernelSet:
         if taken := known & {kernel.name, kernel.run, kernel.set}:
             raise ConfigError(f"{path / FILE}: the name {min(taken)!r} is a plain kernel's")
     return KernelSet(path.name, plain + own, path)
+
+
+def set_for(name: str, chip: str) -> str:
+    """The set that a word means on a chip: of `fast` the shipped one that is made for it, or the plain
+    one where there is none; any other word is itself."""
+    if name != FAST:
+        return name
+    made_for = [
+        kernel.set
+        for kernel in _shipped(resources.firmware() / "kernels")
+        if kernel.chips and kernel.runs_on(chip)
+    ]
+    return made_for[0] if made_for else PLAIN_SET
 
 
 def shipped_sets() -> tuple[str, ...]:

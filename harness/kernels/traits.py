@@ -21,7 +21,7 @@ from harness.geometry import (
     Shape,
     Step,
 )
-from harness.kernels.cost import SCRATCHES, USUAL, Limits, Option, cheapest
+from harness.kernels.cost import SCRATCHES, USUAL, Limits, Option, cheapest, cycles
 from harness.kernels.declared import Kernel, Situation, situation_of
 from harness.kernels.kernelset import PLAIN_SET, KernelSet, Selection, find_kernels
 from harness.liveness import Schedule, schedule, stepped_schedule
@@ -54,12 +54,23 @@ def schedule_of(
 @dataclass(frozen=True)
 class Choice:
     """How an op is run. index: the kernel's number in the set. step: between two readings of its input;
-    step.pixels is B."""
+    step.pixels is B. cycles: the estimate of harness.kernels.cost, None where the declaration has
+    none."""
 
     kernel: Kernel
     index: int
     step: Step
     scratch_bytes: int
+    cycles: int | None = None
+
+    def slower_than(self, other: Choice) -> bool:
+        """Of two for one op. A set's own kernel is quicker than a plain one, as the order in which they
+        are asked says; among equals the estimates decide, where there are both."""
+        plain = self.kernel.set == PLAIN_SET, other.kernel.set == PLAIN_SET
+        if plain[0] != plain[1]:
+            return plain[0]
+        known = self.cycles is not None and other.cycles is not None
+        return known and (self.cycles or 0) > (other.cycles or 0)
 
 
 @dataclass(frozen=True)
@@ -174,7 +185,9 @@ def _choose(
         option = _option(kernel, asked, traits.limits)
         if option is not None:
             step = kernel.step(asked, option.pixels)
-            return Choice(kernel, kernels.index(kernel), step, option.scratch_bytes)
+            estimate = cycles(option, _weights_bytes(kernel, asked), traits.limits)
+            known = None if kernel.cycles is None else estimate
+            return Choice(kernel, kernels.index(kernel), step, option.scratch_bytes, known)
     kernels.choose(asked, traits.chip)
     raise ConfigError(
         f"the kernels of {traits.name} that take {kind.name.lower()} need more scratch than there is",

@@ -20,7 +20,8 @@ from harness.plan.layer import (
 from harness.plan.milp import Limits
 from harness.plan.network import NetworkPlan, Step
 from harness.plan.occupancy import Extent, Occupancy, busiest, occupancies
-from harness.plan.planner import SHIFT_COST, Placer, needs_by_op, plan_network
+from harness.plan.planner import SHIFT_COST, Placer, needs_by_op, plan_network, slow_steps
+from harness.plan.quicker import Slow
 from harness.plan.rewrite import with_tables
 from harness.plan.solve import Budget
 
@@ -36,6 +37,7 @@ __all__ = [
     "Place",
     "Placer",
     "Plan",
+    "Slow",
     "Step",
     "Strategy",
     "busiest",
@@ -50,6 +52,7 @@ __all__ = [
     "plan_layer",
     "plan_network",
     "proof_distances",
+    "slow_steps",
     "tinyengine_peak",
     "with_tables",
 ]

@@ -18,6 +18,7 @@ from harness.plan.greedy import in_schedule_order
 from harness.plan.layer import Strategy
 from harness.plan.network import NetworkPlan, Step
 from harness.plan.problem import Problem, problem_of
+from harness.plan.quicker import Slow, quicker, slow_edges
 from harness.plan.rewrite import with_tables
 from harness.plan.solve import Budget, Solution, solve
 
@@ -41,17 +42,20 @@ def plan_network(
     alignment: int = 4,
     shift_cost: float = SHIFT_COST,
     spatial_depthwise: bool = False,
+    only_quick: bool = False,
     placer: Placer = Placer.OPTIMAL,
     budget: Budget | None = None,
 ) -> NetworkPlan:
     """The plan of the least peak plus shift_cost times the bytes that shifts move, in the order of ops
-    as it is; checked by replay before it is returned. Of `extended` the plan is of the network with its
-    tables (harness.plan.rewrite).
+    as it is; of the same peak one whose ops run by quick executions (harness.plan.quicker). It is
+    checked by replay before it is returned. Of `extended` the plan is of the network with its tables
+    (harness.plan.rewrite).
 
     alignment: V, of every offset. shift_cost: infinite forbids shifts. spatial_depthwise: depthwise
-    convolutions by pixels at their gap, not channel by channel. budget: what may be tried; where it ends
-    the best found is taken and nothing is claimed. Errors: ConfigError for an alignment that the kernel
-    does not know or a price that is none; BoundViolation if the plan does not hold.
+    convolutions by pixels at their gap, not channel by channel. only_quick: no op by an execution for
+    which its kernels are slower than for another, whatever the peak. budget: what may be tried; where it
+    ends the best found is taken and nothing is claimed. Errors: ConfigError for an alignment that the
+    kernel does not know or a price that is none; BoundViolation if the plan does not hold.
     """
     if alignment < 1 or alignment % kernel.alignment:
         raise ConfigError(
@@ -63,12 +67,17 @@ def plan_network(
     if strategy is Strategy.EXTENDED:
         network = with_tables(network)
     edges = edges_of(network, strategy, kernel, alignment, spatial_depthwise=spatial_depthwise)
+    slow = slow_edges(network, kernel, edges)
+    if only_quick:
+        avoided = {item.edge for item in slow}
+        edges, slow = tuple(edge for edge in edges if edge not in avoided), ()
     problem = problem_of(network, edges, alignment)
     if placer is Placer.FIRST_FIT:
         solution = _first_fit(problem, strategy)
     else:
+        budget = budget if budget is not None else Budget()
         cost = shift_cost if edges and strategy is not Strategy.BASELINE else math.inf
-        solution = solve(problem, cost, budget if budget is not None else Budget())
+        problem, solution = quicker(problem, solve(problem, cost, budget), slow, budget)
     plan = _plan(network, strategy, kernel, problem, solution, spatial_depthwise)
     check_plan(plan)
     return plan
@@ -79,6 +88,19 @@ def needs_by_op(plan: NetworkPlan) -> list[int]:
     and what waits for later ops, the pair that may share taken once. The largest is the lower bound."""
     edges = edges_of(plan.network, plan.strategy, plan.kernel, plan.alignment)
     return bounds_by_op(problem_of(plan.network, edges, plan.alignment))[1:]
+
+
+def slow_steps(plan: NetworkPlan) -> tuple[Slow, ...]:
+    """Ops that are laid onto an operand by an execution slower than another of theirs, for the peak."""
+    edges = edges_of(plan.network, plan.strategy, plan.kernel, plan.alignment)
+    used = {
+        (step.ops[0], step.onto, step.execution) for step in plan.steps if step.onto is not None
+    }
+    return tuple(
+        item
+        for item in slow_edges(plan.network, plan.kernel, edges)
+        if (item.edge.op, item.edge.onto, item.edge.execution) in used
+    )
 
 
 def _first_fit(problem: Problem, strategy: Strategy) -> Solution:

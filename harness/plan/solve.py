@@ -67,6 +67,23 @@ def solve(problem: Problem, shift_cost: float, budget: Budget) -> Solution:
     return _without_shifts(problem, best, least)
 
 
+def placed_below(problem: Problem, peak: int, budget: Budget) -> dict[int, int] | None:
+    """Offsets of all tensors below a peak, without shifts; None where none are found, which proves
+    nothing."""
+    offsets = first_fit(problem)
+    if problem.end(offsets) <= peak:
+        return offsets
+    by_op = bounds_by_op(problem)
+    if max(by_op) > peak or not _few(problem, budget.pairs):
+        return None
+    peeled = peel(problem, peak)
+    offsets, missing = _parts(problem, by_op, peeled, peak, budget, budget.restarts)
+    if missing:
+        return None
+    put_back(problem, offsets, reversed(peeled.aside))
+    return offsets
+
+
 def _few(problem: Problem, pairs: int) -> bool:
     return sum(map(len, problem.neighbours)) // 2 <= pairs
 

@@ -13,13 +13,14 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 from harness.bench import Bench, BenchOptions, demand
 from harness.boards import BoardEntry
-from harness.case import NetworkCase, network_cases
+from harness.case import NetworkCase
+from harness.kernels import FAST, set_for
 from harness.network import Model, load_network
 from harness.plan import Strategy
 
 FOLDER = os.environ.get("RIPBENCH_TFLITE_DIR")
 MODELS = ("mcunet-vww1", "person-det", "mcunet-in3")
-INPUTS = 20
+INPUTS = {"plain": 20, FAST: 5}  # random ones, by the kernels that run them
 
 pytestmark = [
     pytest.mark.skipif(FOLDER is None, reason="RIPBENCH_TFLITE_DIR names no folder with the files"),
@@ -57,15 +58,17 @@ class LiteRt:
         return b"".join(found)
 
 
+@pytest.mark.parametrize("kernels", INPUTS)
 @pytest.mark.parametrize("name", MODELS)
-def test_the_board_gives_what_litert_gives(entry: BoardEntry, name: str) -> None:
-    """On 20 random inputs, in the memory of the paper's plan. Each fits a Pico 1 as well."""
+def test_the_board_gives_what_litert_gives(entry: BoardEntry, name: str, kernels: str) -> None:
+    """In the memory of the paper's plan. Each fits a Pico 1 as well."""
     path = Path(str(FOLDER)) / f"{name}.tflite"
     model = load_network(path)
     assert isinstance(model, Model)
-    cases = network_cases(model, [Strategy.RIP])
-    bench = Bench(entry, BenchOptions(seeds=range(1, 1 + INPUTS), repeats=1))
+    seeds = range(1, 1 + INPUTS[kernels])
+    bench = Bench(entry, BenchOptions(seeds=seeds, repeats=1, kernels=kernels))
     try:
+        cases = bench.network_cases(model, [Strategy.RIP])
         (verdict,) = bench.judge_network(cases)
         runs = bench.run_network(cases)
     finally:
@@ -73,6 +76,8 @@ def test_the_board_gives_what_litert_gives(entry: BoardEntry, name: str) -> None
     demand(verdict)
     litert = LiteRt(path, model)
     seen = {sample.seed: sample.output_crc for sample in runs.measured[Strategy.RIP].samples}
-    assert sorted(seen) == list(range(1, 1 + INPUTS))
+    assert sorted(seen) == list(seeds)
+    sets = {choice.kernel.set for choice in cases[0].plan.choices}
+    assert sets - {"plain"} == {set_for(kernels, entry.chip)} - {"plain"}
     for seed, crc in seen.items():
         assert crc == zlib.crc32(litert.outputs(cases[0], seed)), seed

@@ -10,7 +10,7 @@ import pytest
 from harness import resources
 from harness.errors import ConfigError
 from harness.geometry import GATHER, ConvGeometry, Execution
-from harness.kernels import PLAIN, KernelTraits, find_kernels, shipped_sets
+from harness.kernels import PLAIN, KernelTraits, find_kernels, set_for, shipped_sets
 from harness.kernels.cost import Limits
 from harness.kernels.declared import Kernel
 from harness.kernels.load import load_kernels
@@ -173,6 +173,12 @@ def test_plain_kernels_have_the_same_numbers_in_every_set(tmp_path: Path) -> Non
     assert mine.name_of(count) == "fast"
     assert mine.name_of(count + 1) == f"kernel {count + 1}"
     assert find_kernels("plain") is plain
+
+
+def test_fast_is_the_set_of_the_chip() -> None:
+    assert [set_for("fast", chip) for chip in ("rp2040", "rp2350")] == ["m0plus", "m33"]
+    assert set_for("fast", "another") == "plain"
+    assert set_for("m33", "rp2040") == "m33"
 
 
 def test_sets_that_are_none(tmp_path: Path) -> None:

@@ -12,16 +12,27 @@
 #define ROW_COUNT 112
 #define ROW_TO 116
 
+/* The next scalar of a channel. zero: a register that is it. */
+.macro SCALAR to, zero, step
+    ldrsb \to, [r0, \zero]
+    add r0, \step
+.endm
+
+/* r4: the struct row. To r0 where the next input row begins; r1 is used up. */
+.macro NEXT_ROW
+    ldr r0, [r4, #ROW_FROM]
+    ldr r1, [r4, #ROW_INPUT_BYTES]
+    adds r1, r0, r1
+    str r1, [r4, #ROW_FROM]
+.endm
+
 /* The next input row to the ring's row r6; r4: the struct row. */
     .section .ram_code.m0plus_depthwise_load, "ax", %progbits
     .balign 4
     .global m0plus_depthwise_next_s1
     .thumb_func
 m0plus_depthwise_next_s1:
-    ldr r0, [r4, #ROW_FROM]
-    ldr r1, [r4, #ROW_INPUT_BYTES]
-    adds r1, r0, r1
-    str r1, [r4, #ROW_FROM]
+    NEXT_ROW
     ldr r2, [r4, #ROW_FIRST]
     adds r2, r6, r2
     ldr r3, [r4, #ROW_COUNT]
@@ -42,22 +53,16 @@ m0plus_depthwise_load:
     movs r7, #0
     b 2f
 1:
-    ldrsb r3, [r0, r7]
-    adds r0, r0, r1
-    ldrsb r4, [r0, r7]
-    adds r0, r0, r1
-    ldrsb r5, [r0, r7]
-    adds r0, r0, r1
-    ldrsb r6, [r0, r7]
-    adds r0, r0, r1
+    .irp to, r3, r4, r5, r6
+    SCALAR \to, r7, r1
+    .endr
     stmia r2!, {r3, r4, r5, r6}
 2:
     cmp r2, r14
     blo 1b
     b 4f
 3:
-    ldrsb r3, [r0, r7]
-    adds r0, r0, r1
+    SCALAR r3, r7, r1
     stmia r2!, {r3}
 4:
     cmp r2, r12
@@ -70,10 +75,7 @@ m0plus_depthwise_load:
     .global m0plus_depthwise_next_s2
     .thumb_func
 m0plus_depthwise_next_s2:
-    ldr r0, [r4, #ROW_FROM]
-    ldr r1, [r4, #ROW_INPUT_BYTES]
-    adds r1, r0, r1
-    str r1, [r4, #ROW_FROM]
+    NEXT_ROW
     ldr r2, [r4, #ROW_FIRST]
     adds r2, r6, r2
     str r2, [r4, #ROW_TO]
@@ -101,14 +103,9 @@ m0plus_depthwise_load_2:
     movs r1, #0
     b 2f
 1:
-    ldrsb r3, [r0, r1]
-    add r0, r8
-    ldrsb r5, [r0, r1]
-    add r0, r8
-    ldrsb r4, [r0, r1]
-    add r0, r8
-    ldrsb r6, [r0, r1]
-    add r0, r8
+    .irp to, r3, r5, r4, r6
+    SCALAR \to, r1, r8
+    .endr
     stmia r2!, {r3, r4}
     stmia r7!, {r5, r6}
 2:
@@ -118,13 +115,11 @@ m0plus_depthwise_load_2:
     bge 1b
     adds r3, #4
     beq 4f
-    ldrsb r5, [r0, r1]
-    add r0, r8
+    SCALAR r5, r1, r8
     str r5, [r2]
     subs r3, #1
     beq 4f
-    ldrsb r5, [r0, r1]
-    add r0, r8
+    SCALAR r5, r1, r8
     str r5, [r7]
     subs r3, #1
     beq 4f

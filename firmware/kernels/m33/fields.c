@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/m33/fields.h"
 
-#include <stdbool.h>
-
 #include "kernels/m33/simd.h"
 #include "kernels/m33/sweep.h"
-#include "kernels/plain/taps.h"
+#include "kernels/plain/field.h"
 
 /* Zeros in the place of groups of 4 taps, of one pixel of a pair. */
 ALWAYS_INLINE uint32_t *expand_padding(uint32_t *to, int32_t groups)
@@ -57,14 +55,7 @@ ALWAYS_INLINE int8_t *fill_words(int8_t *to, int32_t count, uint32_t word)
     return to + count;
 }
 
-/* The real taps of a pixel, and where their first one is. */
-struct real_field {
-    struct taps rows, columns;
-    const int8_t *from;
-    int32_t runs, run_bytes;                  /* in a row of taps, next to each other in memory */
-    int32_t row_step, run_step;
-};
-
+/* As real_taps, but quicker where all of them are. */
 ALWAYS_INLINE struct taps taps_of(int32_t position, int32_t dilation, int32_t taps, int32_t size)
 {
     const bool inside = position >= 0 && position + (taps - 1) * dilation < size;
@@ -72,32 +63,22 @@ ALWAYS_INLINE struct taps taps_of(int32_t position, int32_t dilation, int32_t ta
 }
 
 /* y, x: of the first tap, real or not. */
-ALWAYS_INLINE struct real_field field_at(const struct op_call *call, int32_t y, int32_t x)
+ALWAYS_INLINE struct field field_at(const struct op_call *call, int32_t y, int32_t x)
 {
     const struct taps rows = taps_of(y, call->d_h, call->k_h, call->h_in);
     const struct taps columns = taps_of(x, call->d_w, call->k_w, call->w_in);
-    const int32_t taps = columns.end - columns.first;
-    const int32_t first_y = y + rows.first * call->d_h;
-    const int32_t first_x = x + columns.first * call->d_w;
-    const bool adjacent = call->d_w == 1;
-    return (struct real_field){
-        .rows = rows,
-        .columns = columns,
-        .from = call->input + (first_y * call->w_in + first_x) * call->c_in,
-        .runs = adjacent ? 1 : taps,
-        .run_bytes = adjacent ? taps * call->c_in : call->c_in,
-        .row_step = call->d_h * call->w_in * call->c_in,
-        .run_step = call->d_w * call->c_in,
-    };
+    return field_of_taps(call, y, x, rows, columns);
 }
 
 /* Channels are a multiple of 4: so is every run. */
 ALWAYS_INLINE void expand_field(const struct gathering *g, uint32_t *to,
-                                const struct real_field *field)
+                                const struct field *field)
 {
     const struct op_call *const call = g->call;
     const int32_t groups = call->c_in / 4;
-    const int8_t *row = field->from;
+    const int32_t row_step = call->d_h * call->w_in * call->c_in;
+    const int32_t run_step = call->d_w * call->c_in;
+    const int8_t *row = call->input + field->input;
     for (int32_t k_y = 0; k_y < call->k_h; k_y++) {
         if (k_y < field->rows.first || k_y >= field->rows.end) {
             to = expand_padding(to, call->k_w * groups);
@@ -107,20 +88,22 @@ ALWAYS_INLINE void expand_field(const struct gathering *g, uint32_t *to,
         const int8_t *from = row;
         for (int32_t run = 0; run < field->runs; run++) {
             to = expand(g, to, from, field->run_bytes / 4);
-            from += field->run_step;
+            from += run_step;
         }
         to = expand_padding(to, (call->k_w - field->columns.end) * groups);
-        row += field->row_step;
+        row += row_step;
     }
 }
 
 /* Any channels: the bytes are put in a row first. */
 ALWAYS_INLINE void stage_field(const struct gathering *g, uint32_t *to,
-                               const struct real_field *field)
+                               const struct field *field)
 {
     const struct op_call *const call = g->call;
     const uint32_t padding = all_bytes(call->input_zero_point);
-    const int8_t *row = field->from;
+    const int32_t row_step = call->d_h * call->w_in * call->c_in;
+    const int32_t run_step = call->d_w * call->c_in;
+    const int8_t *row = call->input + field->input;
     int8_t *staged = g->staged;
     for (int32_t k_y = 0; k_y < call->k_h; k_y++) {
         if (k_y < field->rows.first || k_y >= field->rows.end) {
@@ -131,10 +114,10 @@ ALWAYS_INLINE void stage_field(const struct gathering *g, uint32_t *to,
         const int8_t *from = row;
         for (int32_t run = 0; run < field->runs; run++) {
             staged = copy_words(staged, from, field->run_bytes);
-            from += field->run_step;
+            from += run_step;
         }
         staged = fill_words(staged, (call->k_w - field->columns.end) * call->c_in, padding);
-        row += field->row_step;
+        row += row_step;
     }
     expand_all(g, to, g->staged, g->taps);
 }
@@ -164,7 +147,7 @@ ALWAYS_INLINE void gather_pixel(const struct gathering *g, uint32_t *to)
         stage_whole_field(g, to, call->input + (y * call->w_in + x) * call->c_in);
         return;
     }
-    const struct real_field field = field_at(call, y, x);
+    const struct field field = field_at(call, y, x);
     if (whole_groups) {
         expand_field(g, to, &field);
     } else {

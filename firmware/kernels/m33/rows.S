@@ -14,6 +14,8 @@
     .cpu cortex-m33
     .thumb
 
+#include "kernels/m33/quads.inc"
+
     .equ TILE, 12
     .equ CHANNEL, 16
     .equ OUTPUT, 36                           /* these from the output on */
@@ -148,17 +150,11 @@ m33_rows_\k\()_\s:
     ldr r0, [sp]
     add r0, r0, #CHANNEL
     ldm r0!, {r1, r2, r3, r8, r9}             /* m, offset, e, low, high */
-    requantize r4
-    requantize r5
-    requantize r6
-    requantize r7
-    bfi r4, r5, #8, #8
-    bfi r4, r6, #16, #8
-    bfi r4, r7, #24, #8
-    ssub8 r12, r4, r8
-    sel r4, r4, r8
-    ssub8 r12, r9, r4
-    sel r4, r4, r9
+    .irp sum, r4, r5, r6, r7
+    requantize \sum
+    .endr
+    pack r4, r5, r6, r7
+    clamp r4, r8, r9
     ldm r0, {r8, r9, r10}                     /* output, pixel_step, left */
     subs r10, r10, #4
     blt 2f

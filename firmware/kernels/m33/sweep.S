@@ -14,6 +14,8 @@
     .cpu cortex-m33
     .thumb
 
+#include "kernels/m33/quads.inc"
+
     .equ BIAS, 56
     .equ OUTPUT, 16                           /* these from the biases on */
     .equ PIXEL_STEP, 20
@@ -55,19 +57,6 @@
     asr \second, \second, r3
     ssat \first, #8, \first
     ssat \second, #8, \second
-    .endm
-
-    .macro pack to, second, third, fourth
-    bfi \to, \second, #8, #8
-    bfi \to, \third, #16, #8
-    bfi \to, \fourth, #24, #8
-    .endm
-
-    .macro clamp bytes, low, high
-    ssub8 r12, \bytes, \low
-    sel \bytes, \bytes, \low
-    ssub8 r12, \high, \bytes
-    sel \bytes, \bytes, \high
     .endm
 
     .section .ram_code.m33_sweep, "ax", %progbits

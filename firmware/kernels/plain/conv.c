@@ -11,20 +11,11 @@
  * Rounding is double or single, each with code of its own. conv_walk.c has everything else. */
 #include "kernels/plain/bytes.h"
 #include "kernels/plain/dot.h"
+#include "kernels/plain/field.h"
 #include "kernels/plain/finish.h"
-#include "kernels/plain/taps.h"
 #include "kernels/requantize.h"
 #include "port/placement.h"
 #include "runner/kernels.h"
-
-/* A pixel's receptive field, without what padding puts outside the image. Taps next to each
- * other in memory are read as one run; there are `runs` in each row of taps. */
-struct field {
-    struct taps rows, columns;
-    int32_t input;                            /* offset of the first real tap in the input, and */
-    int32_t weights;                          /* in a channel's weights; no tap: any number */
-    int32_t runs, run_bytes;
-};
 
 ALWAYS_INLINE struct field field_of(const struct op_call *call, int32_t row, int32_t column)
 {
@@ -32,18 +23,7 @@ ALWAYS_INLINE struct field field_of(const struct op_call *call, int32_t row, int
     const int32_t x = column * call->s_w - call->pad_left;
     const struct taps rows = real_taps(y, call->d_h, call->k_h, call->h_in);
     const struct taps columns = real_taps(x, call->d_w, call->k_w, call->w_in);
-    const int32_t taps = columns.end - columns.first;
-    const int32_t first_y = y + rows.first * call->d_h;
-    const int32_t first_x = x + columns.first * call->d_w;
-    const bool adjacent = call->d_w == 1;
-    return (struct field){
-        .rows = rows,
-        .columns = columns,
-        .input = (first_y * call->w_in + first_x) * call->c_in,
-        .weights = (rows.first * call->k_w + columns.first) * call->c_in,
-        .runs = adjacent ? 1 : taps,
-        .run_bytes = adjacent ? taps * call->c_in : call->c_in,
-    };
+    return field_of_taps(call, y, x, rows, columns);
 }
 
 ALWAYS_INLINE void gather_field(const struct op_call *call, const struct field *field)
