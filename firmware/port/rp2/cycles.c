@@ -13,7 +13,8 @@
  * and from the second on. No other interrupt is enabled that it could chain to. What the kernel
  * loses afterwards, flash cache lines that the handler evicted, stays in the kernel's count.
  *
- * All of this runs from SRAM, so that a window causes no flash access of its own. */
+ * All that is inside a window runs from SRAM, so that it causes no flash access of its own; what is
+ * concluded from it afterwards does not: SRAM is arena. */
 #include "chip.h"
 #include "port/cortex_m/extend.h"
 #include "port/port.h"
@@ -59,7 +60,7 @@ ALWAYS_INLINE void read_through(const struct port_range *range)
  * and the measured clk_sys by less than 2^-15. A counter that was written or stopped meanwhile is as
  * good as anywhere in its range: extend_cycles then gives the nearest count that it could stand for,
  * and that misses the timer's. */
-ALWAYS_INLINE bool counter_is_off(uint64_t counted, uint64_t microseconds)
+static bool counter_is_off(uint64_t counted, uint64_t microseconds)
 {
     const uint64_t timed = microseconds * window.clk_sys_khz / 1000;
     const uint64_t apart = counted > timed ? counted - timed : timed - counted;
@@ -88,6 +89,19 @@ void port_window_begin(const struct port_conditions *conditions)
     window_restore(inside);
 }
 
+/* Of a window that is over. breaches: those that its end saw. */
+__attribute__((noinline))
+static void conclude(struct port_window *result, uint32_t end_count, uint32_t breaches)
+{
+    const uint32_t remainder = cycles_between(window.start_count, end_count);
+    const uint64_t counted = extend_cycles(remainder, CYCLE_COUNTER_BITS, result->microseconds,
+                                           window.clk_sys_khz);
+    const uint64_t overhead = result->interrupt_cycles + window.empty_cycles;
+    result->cycles = counted > overhead ? counted - overhead : 0;
+    const bool off = counter_is_off(counted, result->microseconds);
+    result->breaches = breaches | (off ? (uint32_t)BREACH_CYCLE_COUNTER : 0u);
+}
+
 RAM_CODE("port_window_end")
 void port_window_end(struct port_window *result)
 {
@@ -101,19 +115,8 @@ void port_window_end(struct port_window *result)
     result->microseconds = end_us - window.start_us;
     const uint32_t other_masks = other_masks_clear();
     window_restore(window.mask_before);
-
-    const uint32_t remainder = cycles_between(window.start_count, end_count);
-    const uint64_t counted = extend_cycles(remainder, CYCLE_COUNTER_BITS, result->microseconds,
-                                           window.clk_sys_khz);
-    const uint64_t overhead = result->interrupt_cycles + window.empty_cycles;
-    result->cycles = counted > overhead ? counted - overhead : 0;
-    result->breaches = 0;
-    if (mask_found != window.mask_inside || other_masks != 0) {
-        result->breaches |= BREACH_INTERRUPTS;
-    }
-    if (counter_is_off(counted, result->microseconds)) {
-        result->breaches |= BREACH_CYCLE_COUNTER;
-    }
+    const bool masked = mask_found != window.mask_inside || other_masks != 0;
+    conclude(result, end_count, masked ? BREACH_INTERRUPTS : 0);
 }
 
 RAM_CODE("cycles_start")
