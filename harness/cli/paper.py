@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ripbench paper table2|table3|table5|table6|table7|section43|fig1|fits|cost|ledger`."""
+"""`ripbench paper table2|table3|table5|table6|table7|section43|fig1|fits|fused|cost|ledger`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _TABLES = ("table2", "table3", "table5", "table6", "table7", "section43", "fig1"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
-        choices=(*_TABLES, "fits", "cost", "ledger"),
-        help="a table of ours beside the paper's; which of Table 6's layers fit the boards; what they "
-        "cost in place, as measured; or every number that the paper states, and what became of it",
+        choices=(*_TABLES, "fits", "fused", "cost", "ledger"),
+        help="a table of ours beside the paper's; which of Table 6's layers fit the boards; arenas "
+        "with segments beside others'; what the layers cost in place, as measured; or every number "
+        "that the paper states, and what became of it",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument(
