@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ripbench paper table2|table3|table5|table6|table7|section43|fig1|fits|cost|ledger|html`.
+"""`ripbench paper table2|table3|table5|table6|table7|section43|fig1|fits|fused|cost|ledger|html`.
 
 `table3 --cycles` and `table6 --cost` are what was measured in place of what is computed.
 """
@@ -24,10 +24,10 @@ _TABLES = ("table2", "table3", "table5", "table6", "table7", "section43", "fig1"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
-        choices=(*_TABLES, "fits", "cost", "ledger", "html"),
-        help="a table of ours beside the paper's; which of Table 6's layers fit the boards; what they "
-        "cost in place, as measured; or every number that the paper states, and what became of it; "
-        "or all of that on one page",
+        choices=(*_TABLES, "fits", "fused", "cost", "ledger", "html"),
+        help="a table of ours beside the paper's; which of Table 6's layers fit the boards; arenas "
+        "with segments beside others'; what the layers cost in place, as measured; every number that "
+        "the paper states, and what became of it; or all of that on one page",
     )
     parser.add_argument(
         "--cycles",

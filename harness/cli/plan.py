@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from tabulate import tabulate
@@ -14,7 +15,17 @@ from harness.cli.plan_fits import Fit, Target, constants_of, fit_of, kernels_of,
 from harness.errors import ConfigError
 from harness.kernels import KernelTraits
 from harness.network import Model, Network, load_network
-from harness.plan import NetworkPlan, Strategy, occupancies, plan_network
+from harness.plan import (
+    FUSED_KERNELS,
+    FusedKernel,
+    NetworkPlan,
+    RingForm,
+    Step,
+    Strategy,
+    occupancies,
+    plan_network,
+    reorder,
+)
 from harness.report import printable
 from harness.schema.constants import Traversal
 
@@ -57,6 +68,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="bytes of peak that a byte moved is worth; inf forbids shifts (default the paper's 1e-4)",
     )
     parser.add_argument(
+        "--ring",
+        default=RingForm.PLANAR.value,
+        choices=[form.value for form in RingForm],
+        help="of strategy fused: how the fused kernel keeps rows (default planar)",
+    )
+    parser.add_argument(
+        "--reorder",
+        action="store_true",
+        help="search the order of ops with the least bound, over all orders of the graph",
+    )
+    parser.add_argument(
         "--explain", action="store_true", help="what sets the peak, what would help"
     )
     parser.add_argument("--figure", metavar="FILE.svg", type=Path, help="the arena over the ops")
@@ -83,7 +105,12 @@ def run(options: argparse.Namespace) -> int:
         targets = those
         network = model.network if isinstance(model, Model) else model
         strategy = Strategy(options.strategy)
-        plan = _plan(network, strategy, kernels, targets, options.shift_cost)
+        order = ""
+        if options.reorder:
+            found = reorder(network, strategy, kernel=kernels)
+            network, order = found.network, str(found)
+        fused = FUSED_KERNELS[RingForm(options.ring)]
+        plan = _plan(network, strategy, kernels, targets, options.shift_cost, fused)
         constants = constants_of(model, plan)
         fits = [fit_of(plan, target, constants) for target in targets]
     except ConfigError as error:
@@ -97,6 +124,8 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(as_json(plan, fits)))
     else:
         print(as_text(plan, fits))
+        if order:
+            print(order)
         if options.explain:
             from harness.cli.plan_explain import explain
 
@@ -114,10 +143,11 @@ def _plan(
     kernels: KernelTraits,
     targets: list[Target],
     shift_cost: float,
+    fused: FusedKernel,
 ) -> NetworkPlan:
     """With the most scratch for the kernels' steps that all targets have beside the arena."""
     for tried in kernels.with_less_scratch():
-        plan = plan_network(network, strategy, kernel=tried, shift_cost=shift_cost)
+        plan = plan_network(network, strategy, kernel=tried, shift_cost=shift_cost, fused=fused)
         if all(fit_of(plan, target).spare >= 0 for target in targets):
             break
     return plan
@@ -133,10 +163,19 @@ def as_text(plan: NetworkPlan, fits: list[Fit]) -> str:
         tabulate(rows, headers=headers, disable_numparse=True, colalign=align),
         "",
         f"{printable(plan.name)} under {plan.label}: arena {plan.peak:,} bytes, {proof}"
-        f"{words.get(plan.proof or '', '')}; scratch {plan.scratch_bytes:,}",
+        f"{words.get(plan.proof or '', '')}; {_scratch(plan)}",
         *(str(fit) for fit in fits),
     ]
     return "\n".join(lines)
+
+
+def _scratch(plan: NetworkPlan) -> str:
+    if plan.strategy is not Strategy.FUSED:
+        return f"scratch {plan.scratch_bytes:,}"
+    return (
+        "rings and scratch are in the arena. No kernel set has a fused kernel yet: whether it fits "
+        "is said with the kernels that the ops have one by one"
+    )
 
 
 def _row(plan: NetworkPlan, number: int) -> tuple[str, ...]:
@@ -147,10 +186,10 @@ def _row(plan: NetworkPlan, number: int) -> tuple[str, ...]:
         way = step.execution.traversal
         turned = "" if way in (Traversal.ROW, Traversal.CHANNEL) else f", {way.name.lower()}"
         moved = "" if step.moved_to is None else f", shifted to {step.moved_to}"
-        onto = f"tensor {node.inputs[step.onto]}{turned}{moved}"
+        onto = f"tensor {plan.operands(step)[step.onto]}{turned}{moved}"
     return (
-        str(step.ops[-1]),
-        (node.layer.function or node.layer.kind.name).lower(),
+        "-".join(str(op) for op in dict.fromkeys((step.ops[0], step.ops[-1]))),
+        "+".join(_kind(plan, op) for op in step.ops),
         f"{node.output}: {node.layer.output}",
         f"{node.layer.n_out:,}",
         f"{plan.offsets[node.output]:,}",
@@ -158,6 +197,11 @@ def _row(plan: NetworkPlan, number: int) -> tuple[str, ...]:
         "-" if step.onto is None else f"{step.gap:,}",
         f"{occupancy.top:,}",
     )
+
+
+def _kind(plan: NetworkPlan, op: int) -> str:
+    layer = plan.network.nodes[op].layer
+    return (layer.function or layer.kind.name).lower()
 
 
 def as_json(plan: NetworkPlan, fits: list[Fit]) -> dict[str, object]:
@@ -176,21 +220,31 @@ def as_json(plan: NetworkPlan, fits: list[Fit]) -> dict[str, object]:
             {"id": tensor, "offset": plan.offsets[tensor], "size": shape.size}
             for tensor, shape in enumerate(network.tensors)
         ],
-        "ops": [
-            {
-                "id": step.ops[-1],
-                "kind": network.nodes[step.ops[-1]].layer.kind.name.lower(),
-                "inputs": list(network.nodes[step.ops[-1]].inputs),
-                "output": network.nodes[step.ops[-1]].output,
-                "in_place": None
-                if step.onto is None
-                else network.nodes[step.ops[-1]].inputs[step.onto],
-                "traversal": step.execution.traversal.name.lower(),
-                "tap_order": step.execution.tap_order.name.lower(),
-                "gap": step.gap,
-                "moved": step.moved_to,
-            }
-            for step in plan.steps
-        ],
+        "ops": [_step_json(plan, step) for step in plan.steps],
         "fits": {fit.board: fit.as_json() for fit in fits},
     }
+
+
+def _step_json(plan: NetworkPlan, step: Step) -> dict[str, object]:
+    """A segment is named after its last op; `ops` and `buffers` only where there are such."""
+    node, operands = plan.network.nodes[step.ops[-1]], plan.operands(step)
+    found: dict[str, object] = {
+        "id": step.ops[-1],
+        "kind": node.layer.kind.name.lower() if len(step.ops) == 1 else "segment",
+        "inputs": list(operands),
+        "output": node.output,
+        "in_place": None if step.onto is None else operands[step.onto],
+        "traversal": step.execution.traversal.name.lower(),
+        "tap_order": step.execution.tap_order.name.lower(),
+        "gap": step.gap,
+        "moved": step.moved_to,
+    }
+    if len(step.ops) > 1:
+        found["ops"] = list(step.ops)
+    if step.buffers:
+        found["buffers"] = [
+            {"offset": buffer.offset, "size": buffer.size}
+            | ({"ring": asdict(buffer.ring)} if buffer.ring is not None else {})
+            for buffer in step.buffers
+        ]
+    return found

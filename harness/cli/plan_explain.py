@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tabulate import tabulate
 
+from harness.cli.plan_explain_fused import fusions
 from harness.cli.plan_fits import Target, fit_of
 from harness.network import Network
 from harness.plan import (
@@ -28,20 +29,25 @@ def explain(network: Network, plan: NetworkPlan, targets: Sequence[Target]) -> s
             _peak(plan),
             _tensors(plan),
             _runners_up(plan),
-            _scratch(plan),
+            fusions(plan) if plan.strategy is Strategy.FUSED else _scratch(plan),
             _speed(network, plan),
             _others(network, plan, targets),
         ]
     )
 
 
-def _name(plan: NetworkPlan, op: int) -> str:
+def _name(plan: NetworkPlan, number: int) -> str:
+    """Of a step: its op, or all of a segment."""
+    ops = plan.steps[number].ops
+    if len(ops) > 1:
+        return f"ops {ops[0]} to {ops[-1]}, a segment"
+    op = ops[0]
     layer = plan.network.nodes[op].layer
     return f"op {op} ({(layer.function or layer.kind.name).lower()} {layer.geometry})"
 
 
 def _binding(plan: NetworkPlan) -> int:
-    """The op that needs the most."""
+    """The step that needs the most."""
     needs = needs_by_op(plan)
     return needs.index(max(needs))
 
@@ -60,26 +66,33 @@ def _peak(plan: NetworkPlan) -> str:
 
 def _tensors(plan: NetworkPlan) -> str:
     """Who lies where then, lowest first."""
-    op = _binding(plan)
-    top = occupancies(plan)[op]
-    node = plan.network.nodes[op]
+    number = _binding(plan)
+    top, step = occupancies(plan)[number], plan.steps[number]
+    operands, output = plan.operands(step), plan.network.nodes[step.ops[-1]].output
     last = plan.network.last_readers
     rows = []
     for extent in sorted(top.extents, key=lambda extent: extent.offset):
-        if extent.tensor == node.output:
+        where = f"{extent.offset:,}", f"{extent.end:,}"
+        if extent.buffer is not None:
+            ring = extent.buffer.ring
+            role = "scratch of this op" if ring is None else f"ring, rows: {ring.rows}"
+            rows.append(("-", f"{extent.size:,} bytes", *where, role))
+            continue
+        after = last[extent.tensor] > step.ops[-1]
+        if extent.tensor == output:
             role = "output of this op"
-        elif extent.tensor in node.inputs:
-            role = "read by this op" + ("" if last[extent.tensor] == op else ", and later")
+        elif extent.tensor in operands:
+            role = "read by this op" + (", and later" if after else "")
         else:
             role = "kept for later"
-        if last[extent.tensor] > op:
+        if after:
             role += (
                 ": an output of the network"
                 if last[extent.tensor] == len(plan.network.nodes)
                 else f": op {last[extent.tensor]} reads it last"
             )
         shape = plan.network.tensors[extent.tensor]
-        rows.append((extent.tensor, str(shape), f"{extent.offset:,}", f"{extent.end:,}", role))
+        rows.append((str(extent.tensor), str(shape), *where, role))
     return tabulate(
         rows, headers=("tensor", "shape", "from", "to", "why"), disable_numparse=True,
         colalign=("right", "left", "right", "right", "left"),

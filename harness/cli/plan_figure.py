@@ -14,7 +14,13 @@ from harness.report import printable
 
 _WIDTH, _PANEL, _LEFT, _TOP = 900, 240, 90, 60
 _INK, _PALE, _BAND, _LIMIT = "#222222", "#b8bec6", "#8e979f", "#b3261e"
-_FILLS = {"dual": "#9db8d2", "baseline": "#e3b778", "rip": "#7fb08a", "extended": "#b59cc9"}
+_FILLS = {
+    "dual": "#9db8d2",
+    "baseline": "#e3b778",
+    "rip": "#7fb08a",
+    "extended": "#b59cc9",
+    "fused": "#d99a9a",
+}
 _SHOWN = (Strategy.DUAL, Strategy.BASELINE, Strategy.RIP)
 
 
@@ -91,11 +97,13 @@ def _panel(plan: NetworkPlan, fit: Fit, top: float, most: float) -> Iterator[str
 
 
 def _boxes(plan: NetworkPlan) -> Iterator[tuple[int, int, int, int]]:
-    """First step, step after the last one, lowest byte and byte after the highest, of each tensor."""
+    """First step, step after the last one, lowest byte and byte after the highest, of each tensor, and
+    of each buffer of a step."""
     spans: dict[tuple[int, int, int], list[int]] = {}
     for found in occupancies(plan):
         for extent in found.extents:
-            spans.setdefault((extent.tensor, extent.offset, extent.end), []).append(found.step)
+            tensor = extent.tensor if extent.buffer is None else -1 - found.step
+            spans.setdefault((tensor, extent.offset, extent.end), []).append(found.step)
     for (_, low, high), steps in spans.items():
         yield min(steps), max(steps) + 1, low, high
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from harness.plan import NetworkPlan, Step
+from harness.plan import NetworkPlan, Step, Strategy
 from harness.report import printable
 from harness.schema.constants import Traversal
 
@@ -25,7 +25,13 @@ def _lines(plan: NetworkPlan) -> Iterator[str]:
         if plan.proof
         else "not proven to be the least."
     )
-    yield " * Beside it the plain kernels want scratch. An op that is laid onto an operand works only"
+    fused = plan.strategy is Strategy.FUSED
+    where = (
+        "It has each step's rings and scratch"
+        if fused
+        else "The plain kernels' scratch is beside it"
+    )
+    yield f" * {where}. An op that is laid onto an operand works only"
     yield " * with a kernel that runs in the order which its comment names. */"
     yield f"#ifndef {name.upper()}_PLAN_H"
     yield f"#define {name.upper()}_PLAN_H"
@@ -39,6 +45,13 @@ def _lines(plan: NetworkPlan) -> Iterator[str]:
     for step in plan.steps:
         if step.moved_to is not None:
             yield f"    {name.upper()}_OP_{step.ops[-1]}_MOVED_TO = {step.moved_to},"
+        for buffer in step.buffers:
+            own = "SCRATCH" if buffer.ring is None else f"RING_{buffer.ring.tensor}"
+            what = "" if buffer.ring is None else f"{buffer.ring.rows} rows, "
+            yield (
+                f"    {name.upper()}_OP_{step.ops[-1]}_{own} = {buffer.offset}, "
+                f"/* {what}{buffer.size} bytes */"
+            )
     yield "};"
     yield ""
     yield "/* In order:"
@@ -49,11 +62,14 @@ def _lines(plan: NetworkPlan) -> Iterator[str]:
 
 
 def _op(plan: NetworkPlan, step: Step) -> str:
-    op = step.ops[-1]
-    node = plan.network.nodes[op]
-    kind = (node.layer.function or node.layer.kind.name).lower()
+    operands, output = plan.operands(step), plan.network.nodes[step.ops[-1]].output
+    layers = [plan.network.nodes[op].layer for op in step.ops]
+    kinds = [(layer.function or layer.kind.name).lower() for layer in layers]
+    numbers = f"op {step.ops[0]}"
+    if len(step.ops) > 1:
+        numbers = f"ops {step.ops[0]} to {step.ops[-1]} as a segment:"
     way = step.execution
-    words = f"op {op} {kind}: {', '.join(map(str, node.inputs))} -> {node.output}"
+    words = f"{numbers} {' '.join(kinds)}: {', '.join(map(str, operands))} -> {output}"
     if step.onto is None:
         return words
     order = {
@@ -61,9 +77,11 @@ def _op(plan: NetworkPlan, step: Step) -> str:
         Traversal.REVERSE: "last pixel first",
     }.get(way.traversal, "by rows")
     reads = "taps read in place" if way.direct else "each pixel's taps read before it is written"
+    if len(step.ops) > 1:
+        reads = "all that a row needs read before it is written"
     if step.moved_to is not None:
-        words += f"; tensor {node.inputs[step.onto]} is shifted to {step.moved_to} first"
-    return f"{words}; onto tensor {node.inputs[step.onto]}, gap {step.gap}, {order}, {reads}"
+        words += f"; tensor {operands[step.onto]} is shifted to {step.moved_to} first"
+    return f"{words}; onto tensor {operands[step.onto]}, gap {step.gap}, {order}, {reads}"
 
 
 def _identifier(name: str) -> str:

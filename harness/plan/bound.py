@@ -8,27 +8,44 @@ sums over all ops.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
+
 from harness.bounds import round_up
+from harness.plan.edges import Edge
 from harness.plan.problem import Problem
 
 
 def bounds_by_op(problem: Problem) -> list[int]:
     """Bytes that the tensors of each op need at least; entry 0 is of the inputs as they are loaded."""
-    padded, sizes = problem.padded, problem.sizes
-    found = []
-    for moment, tensors in enumerate(problem.during):
-        total = sum(map(padded.__getitem__, tensors))
-        best = total - max((padded[t] - sizes[t] for t in tensors), default=0)
-        for edge in problem.edges_at[moment - 1] if moment else ():
-            pair = (edge.output, edge.source)
-            room = edge.workspace(sizes)
-            rounded = round_up(room, problem.alignment)
-            # the one on top need not be rounded up: the pair, or any other
-            spare = max((padded[t] - sizes[t] for t in tensors if t not in pair), default=0)
-            spare = max(spare, rounded - room)
-            best = min(best, total - padded[pair[0]] - padded[pair[1]] + rounded - spare)
-        found.append(best)
-    return found
+    return [
+        need_of(
+            tensors,
+            problem.edges_at[moment - 1] if moment else (),
+            problem.sizes,
+            problem.alignment,
+        )
+        for moment, tensors in enumerate(problem.during)
+    ]
+
+
+def need_of(
+    tensors: Collection[int], edges: Iterable[Edge], sizes: Sequence[int], alignment: int
+) -> int:
+    """Bytes that these tensors need at least while an op runs whose output may be laid along one of the
+    edges. sizes: of all tensors by number."""
+    padded = {tensor: round_up(sizes[tensor], alignment) for tensor in tensors}
+    spares = {tensor: padded[tensor] - sizes[tensor] for tensor in tensors}
+    total = sum(padded.values())
+    best = total - max(spares.values(), default=0)
+    for edge in edges:
+        pair = (edge.output, edge.source)
+        room = edge.workspace(sizes)
+        rounded = round_up(room, alignment)
+        # the one on top need not be rounded up: the pair, or any other
+        spare = max((spares[t] for t in tensors if t not in pair), default=0)
+        spare = max(spare, rounded - room)
+        best = min(best, total - padded[pair[0]] - padded[pair[1]] + rounded - spare)
+    return best
 
 
 def lower_bound(problem: Problem) -> int:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.errors import BoundViolation
-from harness.geometry import DIRECT
+from harness.errors import BoundViolation, ConfigError
+from harness.geometry import DIRECT, GATHER
 from harness.kernels import executions
-from harness.network import Network, Node
+from harness.plan.check_segment import ring_fault, segment_harm
 from harness.plan.memory import Tag, Tags
-from harness.plan.network import NetworkPlan, Step
-from harness.plan.replay import Replay
+from harness.plan.network import Buffer, NetworkPlan, Step
+from harness.plan.replay import Harm, Replay
 from harness.schema.constants import Layout, OpKind, Traversal
 
 _BY_ROWS = (Traversal.ROW, Traversal.REVERSE, Traversal.CHANNEL)  # how tensors are stored
@@ -32,73 +32,133 @@ def check_plan(plan: NetworkPlan) -> None:
         _write(plan, tags, tensor, plan.offsets[tensor], "the input as it is loaded")
     replay = Replay(plan.kernel)
     for step in plan.steps:
-        (op,) = step.ops
-        _run(plan, tags, replay, step, op)
+        _run(plan, tags, replay, step)
     for tensor in network.outputs:
         _read(plan, tags, tensor, plan.offsets[tensor], "the network's output at the end")
 
 
 def _check_form(plan: NetworkPlan) -> None:
     network = plan.network
-    if [op for step in plan.steps for op in step.ops] != list(range(len(network.nodes))) or any(
-        len(step.ops) != 1 for step in plan.steps
+    if [op for step in plan.steps for op in step.ops] != list(range(len(network.nodes))) or not all(
+        step.ops for step in plan.steps
     ):
         raise _violation(plan, "its steps are not the ops in their order", {})
     if len(plan.offsets) != len(network.tensors):
         raise _violation(plan, "it does not place every tensor", {"offsets": len(plan.offsets)})
-    there = {*network.inputs, *(node.output for node in network.nodes)}
-    places = [(tensor, plan.offsets[tensor]) for tensor in sorted(there)]
+    inner = {network.nodes[op].output for step in plan.steps for op in step.ops[:-1]}
+    there = {*network.inputs, *(node.output for node in network.nodes)} - inner
+    places = [
+        (f"tensor {tensor}", plan.offsets[tensor], network.tensors[tensor].size)
+        for tensor in sorted(there)
+    ]
     for step in plan.steps:
-        node = network.nodes[step.ops[0]]
+        operands = _operands(plan, step)
+        if step.onto is not None and not 0 <= step.onto < len(operands):
+            raise _violation(plan, f"it shares operand {step.onto}", {"op": step.ops[0]})
         if step.moved_to is not None:
             if step.onto is None:
                 raise _violation(plan, "it shifts what is not shared", {"op": step.ops[0]})
-            places.append((node.inputs[step.onto], step.moved_to))
-        _check_execution(plan, step, node)
-    for tensor, offset in places:
+            moved = operands[step.onto]
+            places.append((f"tensor {moved}", step.moved_to, network.tensors[moved].size))
+        places += [(_buffer_name(buffer), buffer.offset, buffer.size) for buffer in step.buffers]
+        _check_execution(plan, step)
+    for name, offset, _ in places:
         if offset < 0 or offset % plan.alignment:
-            evidence = {"tensor": tensor, "offset": offset, "alignment": plan.alignment}
-            raise _violation(plan, f"tensor {tensor} starts at byte {offset}", evidence)
-    peak = max(offset + network.tensors[tensor].size for tensor, offset in places)
+            evidence = {"place": name, "offset": offset, "alignment": plan.alignment}
+            raise _violation(plan, f"{name} starts at byte {offset}", evidence)
+    peak = max(offset + size for _, offset, size in places)
     if peak != plan.peak:
         raise _violation(plan, "its peak is not so", {"stated": plan.peak, "highest byte": peak})
 
 
-def _check_execution(plan: NetworkPlan, step: Step, node: Node) -> None:
-    layer, way = node.layer, step.execution
+def _operands(plan: NetworkPlan, step: Step) -> tuple[int, ...]:
+    try:
+        return plan.operands(step)
+    except ConfigError as error:
+        raise _violation(plan, error.message, {}) from error
+
+
+def _check_execution(plan: NetworkPlan, step: Step) -> None:
+    """Segments go by rows; their rings are judged here, their operands as the step runs."""
+    layer, way = plan.network.nodes[step.ops[0]].layer, step.execution
     offered = executions(layer.kind, layer.geometry) or (DIRECT,)
+    fused = plan.fused(step)
+    if fused is not None:
+        offered = (GATHER,)
+        kept = [(b.ring, b.size) for b in step.buffers if b.ring is not None]
+        fault = ring_fault(fused.segment, tuple(r for r, _ in kept), tuple(n for _, n in kept))
+        if fault is not None:
+            raise _violation(plan, fault.what, {"op": _name(plan, step), **fault.evidence})
     by_rows = way.layout is Layout.DENSE and way.traversal in _BY_ROWS
     if way not in offered or not by_rows:
-        evidence = {"op": _name(plan.network, step.ops[0]), "execution": way.label or "-gather"}
+        evidence = {"op": _name(plan, step), "execution": way.label or "-gather"}
         raise _violation(plan, "no kernel runs an op of a network so", evidence)
-    if step.onto is not None and not 0 <= step.onto < len(node.inputs):
-        raise _violation(plan, f"it shares operand {step.onto}", {"op": step.ops[0]})
 
 
-def _run(plan: NetworkPlan, tags: Tags, replay: Replay, step: Step, op: int) -> None:
-    node = plan.network.nodes[op]
-    who = _name(plan.network, op)
-    places = [plan.offsets[tensor] for tensor in node.inputs]
+def _run(plan: NetworkPlan, tags: Tags, replay: Replay, step: Step) -> None:
+    who = _name(plan, step)
+    operands = plan.operands(step)
+    places = [plan.offsets[tensor] for tensor in operands]
     if step.moved_to is not None and step.onto is not None:
-        moved = node.inputs[step.onto]
+        moved = operands[step.onto]
         _read(plan, tags, moved, places[step.onto], f"the shift before {who}")
         _write(plan, tags, moved, step.moved_to, f"the shift before {who}")
         places[step.onto] = step.moved_to
-    for tensor, place in zip(node.inputs, places, strict=True):
+    for number, buffer in enumerate(step.buffers):
+        _take(plan, tags, buffer, -1 - number, who)
+    for tensor, place in zip(operands, places, strict=True):
         _read(plan, tags, tensor, place, who)
-    start = plan.offsets[node.output]
-    for operand, (tensor, place) in enumerate(zip(node.inputs, places, strict=True)):
-        harm = replay.harm(node.layer, step.execution, operand, place - start)
+    output = plan.network.nodes[step.ops[-1]].output
+    start = plan.offsets[output]
+    for operand, (tensor, place) in enumerate(zip(operands, places, strict=True)):
+        harm = _harm(plan, replay, step, operand, place - start)
         if harm is not None:
             evidence = {
                 "op": who,
-                "writes": f"tensor {node.output}, scalar {harm.written}",
+                "writes": f"tensor {output}, scalar {harm.written}",
                 "onto": f"tensor {tensor}, scalar {harm.lost}",
                 "byte": start + harm.written,
             }
             what = f"{who} destroys tensor {tensor} while it still reads it"
             raise _violation(plan, what, evidence)
-    _write(plan, tags, node.output, start, who)
+    _write(plan, tags, output, start, who)
+    for number, buffer in enumerate(step.buffers):
+        _keep(plan, tags, buffer, -1 - number, who)
+
+
+def _harm(
+    plan: NetworkPlan, replay: Replay, step: Step, operand: int, distance: int
+) -> Harm | None:
+    fused = plan.fused(step)
+    if fused is None:
+        layer = plan.network.nodes[step.ops[0]].layer
+        return replay.harm(layer, step.execution, operand, distance)
+    return segment_harm(fused.segment, fused.segment.operands[operand], distance)
+
+
+def _take(plan: NetworkPlan, tags: Tags, buffer: Buffer, tag: int, who: str) -> None:
+    """A step's own memory: whatever lies there is gone."""
+    if not 0 <= buffer.offset <= plan.peak - buffer.size:
+        evidence = {"op": who, "offset": buffer.offset, "peak": plan.peak}
+        raise _violation(plan, f"{_buffer_name(buffer)} leaves the arena", evidence)
+    tags.write(buffer.offset, buffer.end, Tag(tag, buffer.offset))
+
+
+def _keep(plan: NetworkPlan, tags: Tags, buffer: Buffer, tag: int, who: str) -> None:
+    """Is it the step's own to the end?"""
+    found = tags.find_other(buffer.offset, buffer.end, Tag(tag, buffer.offset))
+    if found is None:
+        return
+    byte, other = found
+    holds = "another buffer"
+    if other is not None and other.tensor >= 0:
+        holds = f"tensor {other.tensor}, scalar {byte - other.base}"
+    evidence = {"op": who, "byte": byte, "holds": holds}
+    raise _violation(plan, f"{_buffer_name(buffer)} is not the step's own", evidence)
+
+
+def _buffer_name(buffer: Buffer) -> str:
+    return "scratch" if buffer.ring is None else f"the ring of inner tensor {buffer.ring.tensor}"
 
 
 def _read(plan: NetworkPlan, tags: Tags, tensor: int, start: int, who: str) -> None:
@@ -120,9 +180,11 @@ def _write(plan: NetworkPlan, tags: Tags, tensor: int, start: int, who: str) -> 
     tags.write(start, start + size, Tag(tensor, start))
 
 
-def _name(network: Network, op: int) -> str:
-    kind = network.nodes[op].layer.kind
-    return f"op {op} ({OpKind(kind).name.lower()})"
+def _name(plan: NetworkPlan, step: Step) -> str:
+    if len(step.ops) > 1:
+        return f"ops {step.ops[0]} to {step.ops[-1]}"
+    kind = plan.network.nodes[step.ops[0]].layer.kind
+    return f"op {step.ops[0]} ({OpKind(kind).name.lower()})"
 
 
 def _violation(plan: NetworkPlan, what: str, evidence: Mapping[str, object]) -> BoundViolation:

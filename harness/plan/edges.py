@@ -8,7 +8,7 @@ peak, which counts the ends of all tensors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.bounds import is_safe_at_zero, round_up
@@ -71,7 +71,7 @@ class Edge:
         assert limit is not None
         return limit
 
-    def workspace(self, sizes: tuple[int, ...]) -> int:
+    def workspace(self, sizes: Sequence[int]) -> int:
         """Bytes that output and operand take together, at least."""
         above = max(sizes[self.output], self.at + sizes[self.source])
         return above - min(0, self.at)

@@ -25,12 +25,14 @@ from harness.strictyaml import nearest
 
 class Strategy(StrEnum):
     """dual: every tensor its own place. baseline: depthwise in place, as TinyEngine. rip: one operand at
-    its gap, the output on it. extended: and reversed, in-place concat, swish as one table."""
+    its gap, the output on it. extended: and reversed, in-place concat, swish as one table. fused: as
+    rip, and ops run as segments with rings of rows."""
 
     DUAL = "dual"
     BASELINE = "baseline"
     RIP = "rip"
     EXTENDED = "extended"
+    FUSED = "fused"
 
 
 LAYER_STRATEGIES = (Strategy.DUAL, Strategy.RIP)  # the others differ from these in networks alone

@@ -5,34 +5,55 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.errors import ConfigError
 from harness.geometry import Execution
+from harness.geometry.segment import Ring
 from harness.kernels import PLAIN, Choice, KernelTraits, Selection
 from harness.network import Network
+from harness.plan.edges import usual_execution
 from harness.plan.layer import Strategy
+from harness.plan.segments import Fused, fuse
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Memory of the arena that a step has to itself while it runs, dirty at first: the rows of an inner
+    tensor of a segment (`ring`, of that tensor's number in the segment), or scratch (None)."""
+
+    offset: int
+    size: int
+    ring: Ring | None = None
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.size
 
 
 @dataclass(frozen=True)
 class Step:
-    """Ops that run as one, so far one each. ops: their numbers. onto: the operand onto whose memory the
-    output is laid, None where it has its own. gap: bytes by which that operand must start above the
-    output (reversed: end below the output's end), of the kernel that runs, not rounded up. moved_to:
-    where that operand is shifted by memmove before the step, None where it stays."""
+    """One op, or several that run as a segment. ops: their numbers. onto: the operand (of
+    NetworkPlan.operands) onto whose memory the output is laid, None where it has its own. gap: bytes by
+    which that operand must start above the output (reversed: end below the output's end), of the kernel
+    that runs, not rounded up. moved_to: where that operand is shifted by memmove before the step, None
+    where it stays. buffers: of strategy fused, its rings and its scratch."""
 
     ops: tuple[int, ...]
     execution: Execution
     onto: int | None = None
     gap: int = 0
     moved_to: int | None = None
+    buffers: tuple[Buffer, ...] = ()
 
 
 @dataclass(frozen=True)
 class NetworkPlan:
-    """offsets: of each tensor, in bytes from the arena's base (before a step moves it). peak: one past
-    the highest byte that any tensor takes, copies made by a shift included. lower_bound: no placement of
-    this strategy, in this order of ops, has a lower peak. proof: `bound`, the peak equals the lower
-    bound; `milp`, the solver has shown that no plan has a lower price, peak and shifts together; None
-    where there may be a better one. alignment: V, of every offset. kernel: the set whose kernels run
-    the steps."""
+    """offsets: of each tensor, in bytes from the arena's base (before a step moves it); 0 of one that is
+    never whole. peak: one past the highest byte that any tensor takes, copies made by a shift and
+    buffers included. lower_bound: no placement of this strategy, in this order of ops, has a lower peak.
+    proof: `bound`, the peak equals the lower bound; `milp`, the solver has shown that no plan has a
+    lower price, peak and shifts together (of strategy fused: by these steps); None where there may be a
+    better one. scratch_bytes: beside the arena; 0 where each step has it as a buffer. alignment: V, of
+    every offset. kernel: the set whose kernels run the steps."""
 
     network: Network
     strategy: Strategy
@@ -62,17 +83,33 @@ class NetworkPlan:
     def arena_bytes(self) -> int:
         return self.peak
 
+    def fused(self, step: Step) -> Fused | None:
+        """A step of several ops as a segment; None of a single op. Errors: ConfigError for ops that are
+        no segment."""
+        if len(step.ops) == 1:
+            return None
+        found = fuse(self.network, step.ops)
+        if found is None:
+            raise ConfigError(f"ops {step.ops[0]} to {step.ops[-1]} are no segment")
+        return found
+
+    def operands(self, step: Step) -> tuple[int, ...]:
+        """Tensors that a step reads and does not make: an op's as they are, of a segment each once, X
+        first. Errors: as fused."""
+        found = self.fused(step)
+        return self.network.nodes[step.ops[0]].inputs if found is None else found.operands
+
     @property
     def choices(self) -> tuple[Choice, ...]:
-        """Of each op that runs: before it the memmove, where there is one."""
+        """Of each op that runs: before it the memmove, where there is one. Of a segment, the kernels
+        that its ops would have one by one."""
         found = []
         for step in self.steps:
             nodes = [self.network.nodes[op] for op in step.ops]
             if step.onto is not None and step.moved_to is not None:
-                moved = nodes[0].inputs[step.onto]
+                moved = self.operands(step)[step.onto]
                 found.append(self.kernel.mover(self.network.tensors[moved]))
-            found += [
-                self.kernel.choose(layer.kind, layer.geometry, step.execution, layer.rounding)
-                for layer in (node.layer for node in nodes)
-            ]
+            for layer in (node.layer for node in nodes):
+                way = step.execution if len(nodes) == 1 else usual_execution(layer)
+                found.append(self.kernel.choose(layer.kind, layer.geometry, way, layer.rounding))
         return tuple(found)

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.plan.network import NetworkPlan
+from harness.plan.network import Buffer, NetworkPlan
 
 
 @dataclass(frozen=True)
 class Extent:
-    """A tensor in the arena, in bytes; moved: the copy that a shift makes."""
+    """A tensor in the arena, in bytes; moved: the copy that a shift makes. buffer: a step's own ring or
+    scratch, which is no tensor (-1)."""
 
     tensor: int
     offset: int
     size: int
     moved: bool = False
+    buffer: Buffer | None = None
 
     @property
     def end(self) -> int:
@@ -48,7 +50,12 @@ def occupancies(plan: NetworkPlan) -> list[Occupancy]:
     """One for each step, in order."""
     network = plan.network
     last, made = network.last_readers, network.producers
-    known = [tensor for tensor in range(len(network.tensors)) if made[tensor] >= 0]
+    inner = {network.nodes[op].output for step in plan.steps for op in step.ops[:-1]}
+    known = [
+        tensor
+        for tensor in range(len(network.tensors))
+        if made[tensor] >= 0 and tensor not in inner
+    ]
     known += [tensor for tensor in network.inputs if made[tensor] < 0]
     found = []
     for number, step in enumerate(plan.steps):
@@ -59,9 +66,10 @@ def occupancies(plan: NetworkPlan) -> list[Occupancy]:
             if made[tensor] <= final and max(last[tensor], made[tensor]) >= first
         ]
         if step.onto is not None and step.moved_to is not None:
-            source = network.nodes[first].inputs[step.onto]
+            source = plan.operands(step)[step.onto]
             size = network.tensors[source].size
             extents.append(Extent(source, step.moved_to, size, moved=True))
+        extents += [Extent(-1, own.offset, own.size, buffer=own) for own in step.buffers]
         found.append(Occupancy(number, tuple(extents)))
     return found
 

@@ -12,8 +12,10 @@ from harness.network import Network
 from harness.plan.baseline import tinyengine_first_fit
 from harness.plan.bound import bounds_by_op, lower_bound
 from harness.plan.check import check_plan
-from harness.plan.edges import Edge, edges_of, usual_execution
+from harness.plan.edges import edges_of, usual_execution
 from harness.plan.firstfit import first_fit
+from harness.plan.fused import parts_of, plan_segments
+from harness.plan.fused_kernel import PLANAR, FusedKernel
 from harness.plan.greedy import in_schedule_order
 from harness.plan.layer import Strategy
 from harness.plan.network import NetworkPlan, Step
@@ -45,6 +47,7 @@ def plan_network(
     only_quick: bool = False,
     placer: Placer = Placer.OPTIMAL,
     budget: Budget | None = None,
+    fused: FusedKernel = PLANAR,
 ) -> NetworkPlan:
     """The plan of the least peak plus shift_cost times the bytes that shifts move, in the order of ops
     as it is; of the same peak one whose ops run by quick executions (harness.plan.quicker). It is
@@ -54,8 +57,9 @@ def plan_network(
     alignment: V, of every offset. shift_cost: infinite forbids shifts. spatial_depthwise: depthwise
     convolutions by pixels at their gap, not channel by channel. only_quick: no op by an execution for
     which its kernels are slower than for another, whatever the peak. budget: what may be tried; where it
-    ends the best found is taken and nothing is claimed. Errors: ConfigError for an alignment that the
-    kernel does not know or a price that is none; BoundViolation if the plan does not hold.
+    ends the best found is taken and nothing is claimed. fused: the kernel that runs segments, of
+    strategy `fused`, whose peak includes all scratch. Errors: ConfigError for an alignment that the kernel does
+    not know or a price that is none; BoundViolation if the plan does not hold.
     """
     if alignment < 1 or alignment % kernel.alignment:
         raise ConfigError(
@@ -66,6 +70,12 @@ def plan_network(
         raise ConfigError(f"a shift cost of {shift_cost}", hint="0 or more; inf forbids shifts")
     if strategy is Strategy.EXTENDED:
         network = with_tables(network)
+    if strategy is Strategy.FUSED:
+        if placer is Placer.FIRST_FIT or spatial_depthwise:
+            raise ConfigError("strategy fused has no first fit and no depthwise by pixels")
+        plan = plan_segments(network, kernel, fused, alignment, shift_cost, budget or Budget())
+        check_plan(plan)
+        return plan
     edges = edges_of(network, strategy, kernel, alignment, spatial_depthwise=spatial_depthwise)
     slow = slow_edges(network, kernel, edges)
     if only_quick:
@@ -84,8 +94,10 @@ def plan_network(
 
 
 def needs_by_op(plan: NetworkPlan) -> list[int]:
-    """Bytes that each op of a plan needs at least, wherever everything lies: its operands, its output
-    and what waits for later ops, the pair that may share taken once. The largest is the lower bound."""
+    """Bytes that each step of a plan needs at least, wherever everything lies: its operands, its output
+    and what waits for later ones, the pair that may share taken once. The largest is the lower bound."""
+    if plan.strategy is Strategy.FUSED:
+        return [part.need for part in parts_of(plan)]
     edges = edges_of(plan.network, plan.strategy, plan.kernel, plan.alignment)
     return bounds_by_op(problem_of(plan.network, edges, plan.alignment))[1:]
 
@@ -126,7 +138,7 @@ def _plan(
     steps = []
     scratch = 0
     for op, node in enumerate(network.nodes):
-        edge = shifts.get(op) or _edge_used(problem, op, solution.offsets)
+        edge = shifts.get(op) or problem.edge_used(op, solution.offsets)
         if edge is None:
             way = usual_execution(node.layer, spatial_depthwise=spatial_depthwise)
             steps.append(Step((op,), way))
@@ -149,13 +161,3 @@ def _plan(
         alignment=problem.alignment,
         kernel=kernel,
     )
-
-
-def _edge_used(problem: Problem, op: int, offsets: dict[int, int]) -> Edge | None:
-    """The edge by which the op's output overlaps an operand; None where it overlaps none."""
-    for edge in problem.edges_at[op]:
-        distance = offsets[edge.source] - offsets[edge.output]
-        apart = distance >= problem.sizes[edge.output] or -distance >= problem.sizes[edge.source]
-        if not apart and edge.allows(distance):
-            return edge
-    return None

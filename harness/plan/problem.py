@@ -35,6 +35,15 @@ class Problem:
         """Of whichever of the two is laid onto the other one."""
         return self.edges.get((a, b)) or self.edges.get((b, a)) or ()
 
+    def edge_used(self, op: int, offsets: dict[int, int]) -> Edge | None:
+        """The edge by which the op's output overlaps an operand; None where it overlaps none."""
+        for edge in self.edges_at[op]:
+            distance = offsets[edge.source] - offsets[edge.output]
+            apart = distance >= self.sizes[edge.output] or -distance >= self.sizes[edge.source]
+            if not apart and edge.allows(distance):
+                return edge
+        return None
+
     def end(self, offsets: dict[int, int]) -> int:
         """One past the highest byte."""
         return max((at + self.sizes[tensor] for tensor, at in offsets.items()), default=0)

@@ -6,6 +6,10 @@ from __future__ import annotations
 from functools import cache
 
 from harness.network import Network, load_network, model_files
+from harness.plan import Strategy
+
+WHOLE = [way for way in Strategy if way is not Strategy.FUSED]
+"""Every op a step of its own, and its scratch beside the arena."""
 
 
 @cache
