@@ -160,7 +160,9 @@ def sources_for(chip: str, selection: Selection, kernel_table: Path | None = Non
 
 
 def _key(chip: str, compiler: str, flags: list[str], sources: Sources) -> str:
-    digest = hashlib.sha256(Path(__file__).with_name("finish.py").read_bytes())
+    digest = hashlib.sha256()
+    for module in ("runner.py", "finish.py"):
+        digest.update(Path(__file__).with_name(module).read_bytes() + b"\0")
     for part in (
         chip,
         run_compiler([compiler, "--version"]),
@@ -187,8 +189,8 @@ def _padded(padding: int) -> list[str]:
 def _compile(
     chip: str, compiler: str, flags: list[str], sources: Sources, elf: Path, padding: int = 0
 ) -> None:
-    """All sources in one call, those of a library and padded kernels before; the result is moved into
-    place whole, so that two may build at once."""
+    """All sources in one call, those of a library, padded kernels and assembly before; the result is
+    moved into place whole, so that two may build at once."""
     folder = resources.firmware()
     with tempfile.TemporaryDirectory(dir=elf.parent) as temporary:
         work = Path(temporary)
@@ -212,11 +214,13 @@ def _compile(
             includes += ["-isystem", str(sources.folder / _INCLUDE)]
             command = [compiler, *flags, *prefix, *includes, *LIBRARY]
             objects = _compile_library(command, sources.folder, sources.library, work)
-        kernels = [*sources.kernels, *own]
+        kernels: list[Path] = [*sources.kernels, *own]
         if padding:
             command = [compiler, *flags, *prefix, *includes, *_padded(padding)]
             kernels = _compile_padded(command, kernels, work)
-        names = [str(path) for path in (*sources.files, table, *kernels, *objects)]
+        command = [compiler, *flags, *prefix, *includes]
+        assembled = _assemble(command, [*sources.files, *kernels], work)
+        names = [str(path) for path in (*assembled, table, *objects)]
         options = [*flags, *prefix, *LINK, *includes, "-T", link_script(chip)]
         run_compiler([compiler, *options, *names, "-lgcc", "-o", str(linked)], cwd=folder)
         finished = work / "finished.elf"
@@ -237,7 +241,20 @@ def _compile_library(
     return objects
 
 
-def _compile_padded(command: list[str], paths: Sequence[Path | str], work: Path) -> list[Path]:
+def _assemble(command: list[str], paths: Sequence[Path], work: Path) -> list[Path]:
+    """All paths, with an object for each file of assembly: unlike a compiler's, it does not say which
+    file it is of, and the linker notes the object's name instead, which must not be another each time."""
+    found = []
+    for number, path in enumerate(paths):
+        if path.suffix == ".S":
+            made = work / f"{number}-{path.stem}.o"
+            run_compiler([*command, "-c", str(path), "-o", str(made)], cwd=resources.firmware())
+            path = made
+        found.append(path)
+    return found
+
+
+def _compile_padded(command: list[str], paths: Sequence[Path], work: Path) -> list[Path]:
     """An object each."""
     objects = []
     for number, path in enumerate(paths):

@@ -214,7 +214,7 @@ def test_a_broken_kernel_puts_no_board_in_quarantine(
     chip: str, image: RunnerImage, instruction: int
 ) -> None:
     # what calls the kernel: kernels of several files have the same static names
-    caller = next(name for name in image.symbols if name.startswith("run_in_window"))
+    caller = next(name for name in image.symbols if name.startswith("call_in_window"))
     broken = with_instruction(image, caller, instruction)
     with Board(emulated_entry(chip)) as board:
         ladder = Ladder(board)

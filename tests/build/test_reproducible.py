@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same sources give the same ELF, wherever the checkout and the cache are."""
+"""The same sources give the same ELF, wherever the checkout and the cache are, assembly included."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 
 from harness import resources
 from harness.build import build_runner
+from harness.kernels import find_kernels, set_for
 
 
 @pytest.mark.parametrize("chip", ["rp2040", "rp2350"])
@@ -21,7 +22,11 @@ def test_another_folder_another_cache(tmp_path: Path, chip: str) -> None:
         source = resources.root() / name
         copy = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, tmp_path / name)
-    code = f"from harness.build import build_runner; print(build_runner({chip!r}).elf_hash)"
+    code = (
+        "from harness.build import build_runner; from harness.kernels import find_kernels, set_for\n"
+        f"every = find_kernels(set_for('fast', {chip!r})).all()\n"
+        f"print(build_runner({chip!r}).elf_hash, build_runner({chip!r}, kernels=every).elf_hash)"
+    )
     environment = {
         **os.environ,
         "PYTHONPATH": str(tmp_path),
@@ -35,5 +40,7 @@ def test_another_folder_another_cache(tmp_path: Path, chip: str) -> None:
         text=True,
         check=True,
     )
-    assert done.stdout.strip() == build_runner(chip).elf_hash
+    every = find_kernels(set_for("fast", chip)).all()
+    hashes = [build_runner(chip).elf_hash, build_runner(chip, kernels=every).elf_hash]
+    assert done.stdout.split() == hashes
     assert (tmp_path / "cache" / "firmware").is_dir()

@@ -41,14 +41,15 @@ _CHIPS = [
 _IN_SRAM = {
     "plain_conv_gather_double", "plain_conv_gather_single", "plain_conv_direct_double",
     "plain_conv_direct_single", "dot",
-    "port_run_in_window", "call_in_window", "port_window_begin", "port_window_end",
+    "call_in_window", "port_window_begin", "port_window_end",
     "usbctrl_irq_handler", "usb_service", "cdc_received", "cdc_transmit", "pipe_give",
     "clocks_measure_clk_sys", "memcpy", "memset", "crc32", "port_flush_flash_cache",
 }  # fmt: skip
 _IN_SRAM_OF = {"rp2040": {"read_unique_id"}, "rp2350": set()}
-# What code in SRAM may call in flash: control transfers, and the 64-bit division after a window.
+# What code in SRAM may call in flash: control transfers, and what comes after a window.
 _CALLED_IN_FLASH = {
     "control_setup", "control_in_done", "control_out_done", "control_bus_reset", "cdc_stop",
+    "conclude_window",
     "__aeabi_uldivmod", "__aeabi_lmul", "__aeabi_uidiv",
 }  # fmt: skip
 

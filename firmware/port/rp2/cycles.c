@@ -91,7 +91,7 @@ void port_window_begin(const struct port_conditions *conditions)
 
 /* Of a window that is over. breaches: those that its end saw. */
 __attribute__((noinline))
-static void conclude(struct port_window *result, uint32_t end_count, uint32_t breaches)
+static void conclude_window(struct port_window *result, uint32_t end_count, uint32_t breaches)
 {
     const uint32_t remainder = cycles_between(window.start_count, end_count);
     const uint64_t counted = extend_cycles(remainder, CYCLE_COUNTER_BITS, result->microseconds,
@@ -116,7 +116,7 @@ void port_window_end(struct port_window *result)
     const uint32_t other_masks = other_masks_clear();
     window_restore(window.mask_before);
     const bool masked = mask_found != window.mask_inside || other_masks != 0;
-    conclude(result, end_count, masked ? BREACH_INTERRUPTS : 0);
+    conclude_window(result, end_count, masked ? BREACH_INTERRUPTS : 0);
 }
 
 RAM_CODE("cycles_start")

@@ -5,7 +5,6 @@
  * linking) and calls them with lr = 0 (RP2040 data sheet 2.8.1). They set the flash up for quad
  * continuous read, EBh with mode byte A0h, and enter the program through its vector table.
  * flash_id.c calls a copy of them with lr != 0; then they return. */
-    .file   "boot2.S"       /* else the name of a temporary file, which is another one each time */
     .syntax unified
     .cpu    cortex-m0plus
     .thumb
