@@ -205,7 +205,7 @@ def test_fused_segments(capsys: pytest.CaptureFixture[str]) -> None:
     """Ops 3 to 5 of VWW0 as one step, with its rings in the arena."""
     words = ("mcunet-vww0", "--strategy", "fused")
     table = _said(capsys, *words, "--explain")
-    assert "arena 18,752 bytes, the least possible (equal to the lower bound); rings and" in table
+    assert "arena 18,752 bytes, the least possible (equal to the lower bound); with all" in table
     rows = [line.split() for line in table.splitlines()]
     assert ["3-5", "conv+depthwise+conv"] in [row[:2] for row in rows]
     assert "8 of 51 ops are fused, as few as bring the need from 49,312 bytes" in table

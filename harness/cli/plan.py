@@ -32,6 +32,10 @@ from harness.schema.constants import Traversal
 JSON_VERSION = 1
 BOARDS = ("pico1", "pico2")
 EMITTED = ("c-header",)
+_UNBUILT = (
+    "no kernel set has a fused kernel yet: what the runner takes is said with the kernels that the "
+    "ops have one by one"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -159,23 +163,17 @@ def as_text(plan: NetworkPlan, fits: list[Fit]) -> str:
     rows = [_row(plan, number) for number in range(len(plan.steps))]
     proof = "the least possible" if plan.proof else f"not proven: at least {plan.lower_bound:,}"
     words = {"bound": " (equal to the lower bound)", "milp": " (by mixed-integer programming)"}
+    fused = plan.strategy is Strategy.FUSED
+    scratch = "with all rings and scratch in it" if fused else f"scratch {plan.scratch_bytes:,}"
     lines = [
         tabulate(rows, headers=headers, disable_numparse=True, colalign=align),
         "",
         f"{printable(plan.name)} under {plan.label}: arena {plan.peak:,} bytes, {proof}"
-        f"{words.get(plan.proof or '', '')}; {_scratch(plan)}",
+        f"{words.get(plan.proof or '', '')}; {scratch}",
+        *([_UNBUILT] if fused else []),
         *(str(fit) for fit in fits),
     ]
     return "\n".join(lines)
-
-
-def _scratch(plan: NetworkPlan) -> str:
-    if plan.strategy is not Strategy.FUSED:
-        return f"scratch {plan.scratch_bytes:,}"
-    return (
-        "rings and scratch are in the arena. No kernel set has a fused kernel yet: whether it fits "
-        "is said with the kernels that the ops have one by one"
-    )
 
 
 def _row(plan: NetworkPlan, number: int) -> tuple[str, ...]:

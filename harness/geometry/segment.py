@@ -126,8 +126,8 @@ class Ring:
     """Rows of an inner tensor, of w pixels of c bytes; row y lies in slot y mod rows.
 
     planar: [c][rows][w] instead of [rows][w][c], and w has the reader's padding in it. guest: the
-    tensor, made by a depthwise stage out of this one, whose rows are parked in it, channel by channel, in the
-    slot of the row that retires: it has no memory of its own.
+    tensor, made by a depthwise stage out of this one, whose rows are parked in it, channel by channel,
+    in the slot of the row that retires: it has no memory of its own.
     """
 
     tensor: int

@@ -9,7 +9,7 @@ at first. A stage reads what memory holds where its rows should be, and never wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,8 +113,11 @@ class _Machine:
         stage, weights = self.segment.stage(number), self.values.weights[number - 1]
         target = self._view(number, row)
         if self._host(number) is not None:
+            one = replace(stage, window=replace(stage.window, c_in=1, c_out=1))
             for c in range(stage.window.c_out):
-                target[:, c] = self._made(number, row, weights)[:, c]
+                own = slice(c, c + 1)
+                window = {y: rows[:, own] for y, rows in self._window(number, row).items()}
+                target[:, own] = _row(one, weights[..., own], row, window)
         elif stage.kind is OpKind.ADD:
             source = self._view(number - 1, row)
             other = source if stage.other is None else self._view(stage.other, row)
@@ -122,13 +125,11 @@ class _Machine:
                 added = _row(stage, weights, row, {row: source[x : x + 1]})
                 target[x] = added[0] + (0 if stage.other is None else other[x])
         else:
-            target[:] = self._made(number, row, weights)
+            target[:] = _row(stage, weights, row, self._window(number, row))
 
-    def _made(self, number: int, row: int, weights: Int64s) -> Int64s:
-        """From what memory holds now."""
-        stage = self.segment.stage(number)
-        window = {y: self._view(number - 1, y) for y in stage.reads(row)}
-        return _row(stage, weights, row, window)
+    def _window(self, number: int, row: int) -> dict[int, Int64s]:
+        """The memory of the rows that a stage reads for one of its own."""
+        return {y: self._view(number - 1, y) for y in self.segment.stage(number).reads(row)}
 
     def _host(self, tensor: int) -> Ring | None:
         return next((ring for ring in self.rings if ring.guest == tensor), None)

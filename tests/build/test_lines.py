@@ -35,7 +35,9 @@ def test_as_addr2line_says(chip: str) -> None:
             [tool, "-e", str(image.elf), *map(hex, pcs)], capture_output=True, text=True, check=True
         ).stdout
         found = [re.sub(r" \(discriminator \d+\)", "", line) for line in told.splitlines()]
-        expected = [str(PurePosixPath(line)) for line in found]  # without its `./`
+        expected = [  # without its `./`; padding at the end of a section is of no line
+            "None" if line.endswith(":?") else str(PurePosixPath(line)) for line in found
+        ]
         assert len(set(seen)) > 5
         assert seen == expected
 

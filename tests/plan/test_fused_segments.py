@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from harness.geometry import ConvGeometry, ElementwiseGeometry, Pad
@@ -14,7 +16,7 @@ from harness.plan.segments import Fused, fuse
 from harness.schema.constants import OpKind
 from tests.bounds.test_fused import bottleneck, check
 from tests.plan.graphs import model
-from tests.plan.test_fused import PEAKS
+from tests.plan.test_fused import PEAKS, fused, segments
 
 CONV, DEPTHWISE, ADD = OpKind.CONV, OpKind.DEPTHWISE, OpKind.ADD
 
@@ -121,3 +123,30 @@ def test_rings_and_scratch_of_each_form() -> None:
     # project: 8 * 120 + 2 * 20 * 120; depthwise: 4 * 5 * 24
     assert planar.scratch_bytes(block) == pixel.scratch_bytes(block) == 5_760
     assert least.scratch_bytes(block) == 5 * 24
+
+
+def test_the_kinds_of_segments_that_a_kernel_must_run() -> None:
+    """Of the eleven models' plans, as docs/fused.md counts them for whoever writes the kernel."""
+    kinds: Counter[tuple[str, ...]] = Counter()
+    kept = 0
+    for name, *_ in PEAKS:
+        plan = fused(model(name))
+        for step in segments(plan):
+            found = plan.fused(step)
+            assert found is not None
+            kept += plan.network.last_readers[found.operands[0]] > step.ops[-1]
+            kinds[tuple(_kind(stage) for stage in found.segment.stages)] += 1
+    assert kinds == {
+        ("conv", "depthwise", "conv"): 19,
+        ("conv", "depthwise"): 12,
+        ("stem", "depthwise", "conv"): 7,
+        ("stem", "depthwise", "conv", "conv", "depthwise"): 2,
+        ("conv", "depthwise", "conv", "add 0"): 1,
+    }
+    assert kept == 16
+
+
+def _kind(stage: Stage) -> str:
+    if stage.kind is CONV and stage.window.k_h > 1:
+        return "stem"
+    return stage.kind.name.lower() + ("" if stage.other is None else f" {stage.other}")
