@@ -58,8 +58,8 @@ def plan_network(
     convolutions by pixels at their gap, not channel by channel. only_quick: no op by an execution for
     which its kernels are slower than for another, whatever the peak. budget: what may be tried; where it
     ends the best found is taken and nothing is claimed. fused: the kernel that runs segments, of
-    strategy `fused`, whose peak includes all scratch. Errors: ConfigError for an alignment that the kernel does
-    not know or a price that is none; BoundViolation if the plan does not hold.
+    strategy `fused`, whose peak includes all scratch. Errors: ConfigError for an alignment that the
+    kernel does not know or a price that is none; BoundViolation if the plan does not hold.
     """
     if alignment < 1 or alignment % kernel.alignment:
         raise ConfigError(
