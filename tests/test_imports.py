@@ -24,8 +24,7 @@ CHAIN = [
     {"history"},
     {"paper"},
     {"report"},
-    {"keeper", "bench", "devicetime", "selection", "layersets", "validation"}
-    | {"rack", "heartbeat", "historyplugin", "reportplugin", "plugin_kernels"}
+    {"keeper", "bench", "benchoptions", "devicetime", "selection", "layersets", "validation"}
     | {"nightly", "plugin", "cli"},
 ]
 ROOT = Path(harness.__file__).parent

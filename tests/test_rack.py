@@ -15,8 +15,8 @@ import pytest
 from harness import resources
 from harness.boards.config import find_rack, load_racks
 from harness.errors import ConfigError
-from harness.heartbeat import Heartbeat
-from harness.rack import board_of, workers_for
+from harness.plugin.heartbeat import Heartbeat
+from harness.plugin.rack import board_of, workers_for
 from harness.results import Provenance, Verdict, verdict_from
 
 SUITE = resources.layers() / "test_layers.py"

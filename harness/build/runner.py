@@ -242,8 +242,8 @@ def _compile_library(
 
 
 def _assemble(command: list[str], paths: Sequence[Path], work: Path) -> list[Path]:
-    """All paths, with an object for each file of assembly. Unlike a compiler's it does not say which file
-    it is of: the linker notes the object's name instead, and that must not be another each time."""
+    """All paths, with an object for each file of assembly. Unlike a compiler's it does not say which
+    file it is of: the linker notes the object's name instead, and that must not change each time."""
     found = []
     for number, path in enumerate(paths):
         if path.suffix == ".S":

@@ -19,11 +19,11 @@ from harness.build import build_runner
 from harness.errors import ConfigError, HarnessError
 from harness.history import reading, runs
 from harness.history.queries import all_points, failures, tests_of
-from harness.nightly.done import read_done
 from harness.nightly.judged import Judged, judge_night
 from harness.nightly.night import Night, Suite, begin_night, last_night, write_whole
 from harness.nightly.run import confirm, run_suite
 from harness.nightly.summary import night_is_well, summary
+from harness.plugin.done import read_done
 from harness.report import printable
 from harness.resources import layers
 from harness.strictyaml import nearest

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.errors import ConfigError
-from harness.nightly.done import read_done
+from harness.plugin.done import read_done
 
 VERSION = 1
 _NAME = re.compile(r"\d{8}T\d{6}Z(?:-\d+)?")

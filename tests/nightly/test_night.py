@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ConfigError
-from harness.nightly.done import read_done
 from harness.nightly.night import Suite, begin_night, last_night, open_night
+from harness.plugin.done import read_done
 
 TESTS = """
 import pytest

@@ -5,13 +5,15 @@ process that started them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from harness.plugin.common import BENCHES
 
 if TYPE_CHECKING:
     from harness.bench import Bench
@@ -20,24 +22,22 @@ _STARTED = pytest.StashKey[datetime]()
 _FAILED = pytest.StashKey[list[tuple[str, str]]]()
 _SEEN = pytest.StashKey[list[dict[str, Any]]]()
 _SAID = pytest.StashKey[str]()
-_BENCHES = pytest.StashKey["Callable[[], Iterable[Bench]]"]()
 _OUTPUT = "ripbench_report"  # a name in pytest-xdist's messages
 
 
-def add_options(group: pytest.OptionGroup) -> None:
-    group.addoption(
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("ripbench").addoption(
         "--report",
         metavar="DIR",
         help="write a page of this run to DIR/<start of the run>/index.html",
     )
 
 
-def begin(config: pytest.Config, benches: Callable[[], Iterable[Bench]]) -> None:
-    """benches: those of this process, asked for at the end of the run."""
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--report"):
         config.stash[_STARTED] = datetime.now(UTC)
         config.stash[_FAILED], config.stash[_SEEN] = [], []
-        config.stash[_BENCHES] = benches
         config.pluginmanager.register(_Hooks(config), "ripbench-report")
 
 
@@ -66,7 +66,7 @@ class _Hooks:
     def pytest_sessionfinish(self) -> None:
         """After the workers' own: xdist waits for them in its hook."""
         config = self._config
-        seen = _seen(config.stash[_BENCHES]())
+        seen = _seen(config.stash[BENCHES].values())
         if hasattr(config, "workeroutput"):
             config.workeroutput[_OUTPUT] = seen
         else:

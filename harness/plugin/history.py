@@ -22,7 +22,8 @@ _WORKER_TOKEN, _WORKER_LOST = "ripbench_run", "ripbench_lost"  # names in pytest
 _STATUS = {0: "passed", 1: "failed", 2: "interrupted", 5: "no tests"}
 
 
-def add_options(group: pytest.OptionGroup) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("ripbench")
     group.addoption(
         "--history",
         default="reports/history.sqlite",
