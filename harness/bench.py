@@ -32,7 +32,6 @@ from harness.network import Layer, Model, Network
 from harness.plan import Mode, Strategy, find_mode
 from harness.results import Measurement, Verdict
 
-
 __all__ = ["Bench", "BenchOptions", "Unfit", "demand"]
 
 
