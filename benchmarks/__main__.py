@@ -13,6 +13,7 @@ from benchmarks import (
     models,
     packs,
     planner,
+    rack,
     shift,
     silence,
     site,
@@ -21,7 +22,7 @@ from benchmarks import (
 )
 
 MODULES = (
-    *(planner, flashing, silence, packs, shift, witness, core, gaps, history, site, trend),
+    *(planner, flashing, silence, packs, shift, witness, core, gaps, history, site, trend, rack),
     *(kernels_m33, kernels_m0plus, models),
 )
 

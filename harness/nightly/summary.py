@@ -11,7 +11,7 @@ from harness.nightly.judged import Judged
 from harness.nightly.night import Night
 from harness.report.text import printable
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]|<>~&])")  # what is markup within a line
 _MOST = 50  # rows of a table: more are counted
 
 
