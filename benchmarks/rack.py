@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.rack`: two emulated boards one after the other, and at once by two workers.
 
-The layers are those of the default set that are not slow; what a build takes is left out by a run before.
-Asked: 1.7 times, where there are two processors."""
+What a build takes is left out by a run before. Asked: 1.7 times, where there are two processors."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from harness.boards import find_board, load_boards
@@ -135,7 +136,8 @@ def _common(options: argparse.Namespace, boards: Sequence[str]) -> list[str]:
     words = [word for board in boards for word in ("--board", board)]
     words += ["--boards", str(options.boards)] if options.boards else []
     words += ["--history", str(options.history), "--repeat", str(options.repeat)]
-    return [*words, "-q", "-n", "auto" if len(boards) > 1 else "0", "--heartbeat", "60"]
+    at_once = ["-n", "auto"] if len(boards) > 1 and find_spec("xdist") else []
+    return [*words, "-q", *at_once, "--heartbeat", "60"]
 
 
 def _run_all(night: Night, options: argparse.Namespace) -> tuple[Night, Judged]:
