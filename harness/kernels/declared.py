@@ -78,6 +78,11 @@ class Kernel:
     def packed(self) -> bool:
         return self.weights != INT8
 
+    @property
+    def has_ring(self) -> bool:
+        """Whatever the geometry is?"""
+        return self.ring.text != "0"
+
     def runs_on(self, chip: str | None) -> bool:
         """None: on all of them?"""
         return not self.chips or chip in self.chips

@@ -108,7 +108,7 @@ def _check(kernel: Kernel, entry: Mapping) -> None:
     if Traversal.CHANNEL in kernel.traversals and kernel.kind is not OpKind.DEPTHWISE:
         raise entry["traversal"].fail("`channel` is of depthwise convolutions", "list the others")
     direct = TapOrder.DIRECT in kernel.tap_orders
-    for name, used in (("prefetch", kernel.prefetch), ("ring", kernel.ring.text != "0")):
+    for name, used in (("prefetch", kernel.prefetch), ("ring", kernel.has_ring)):
         if used and direct:
             raise entry[name].fail("direct order reads its taps anew", "tap_order: gather")
 

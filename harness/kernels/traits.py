@@ -63,6 +63,12 @@ class Choice:
     scratch_bytes: int
     cycles: int | None = None
 
+    @property
+    def ordered(self) -> bool:
+        """Does the host know the order of every read and write? With a ring an output row is a step,
+        inside which only the plain kernels' order is known."""
+        return self.step.single and (self.kernel.set == PLAIN_SET or not self.kernel.has_ring)
+
     def slower_than(self, other: Choice) -> bool:
         """Of two for one op. A set's own kernel is quicker than a plain one, as the order in which they
         are asked says; among equals the estimates decide, where there are both."""

@@ -176,7 +176,7 @@ class _Session:
     def _debt(self, plan: Plan, cases: _Cases, seeds: Sequence[int]) -> DebtProof:
         steps = plan.schedule
         debt, simulated = plan.bound.debt, simulate_debt(steps)
-        ordered = plan.choice.step.single
+        ordered = plan.choice.ordered
         if cases.at_debt is None or cases.below_debt is None:
             return DebtProof(debt, simulated, (), 0, None, ordered)
         collision = first_collision(steps, cases.below_debt.plan.distance)
