@@ -24,6 +24,7 @@ _TABLES = ("table2", "table3", "table5", "table6", "table7", "section43", "fig1"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
+        nargs="?",
         choices=(*_TABLES, "fits", "fused", "cost", "ledger", "html"),
         help="a table of ours beside the paper's; which of Table 6's layers fit the boards; arenas "
         "with segments beside others'; what the layers cost in place, as measured; every number that "
@@ -61,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of cost and html: measurements of your own instead of the record",
     )
     parser.add_argument("--out", metavar="FILE", help="of html: the page")
+    parser.add_argument("--html", metavar="FILE", help="the page again: `html --out FILE`")
     parser.add_argument(
         "--markdown", action="store_true", help="of ledger: as docs/ledger.md has it"
     )
@@ -69,6 +71,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """0 when every cell of ours equals the paper's; 1 when one does not; 2 for an option of another
     table."""
+    if options.html:
+        options.what, options.out = options.what or "html", options.html
+    if options.what is None or (options.html and options.what != "html"):
+        print("ConfigError: which table?\n  try: ripbench paper --help", file=sys.stderr)
+        return 2
     measured = [name for name in _MEASURED if getattr(options, name)]
     for name in measured:
         if options.what != _MEASURED[name]:

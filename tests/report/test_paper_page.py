@@ -156,6 +156,12 @@ def test_a_cell_that_differs(
     assert '<span class="pair pair-differs">531 <small>532</small>' in out.read_text()
 
 
+@pytest.mark.parametrize("words", [[], ["table2", "--html", "page.html"]])
+def test_which_of_them(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["paper", *words]) == 2
+    assert "which table?" in capsys.readouterr().err
+
+
 def test_without_a_place_for_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["paper", "html"]) == 2
     assert "--out FILE" in capsys.readouterr().err
