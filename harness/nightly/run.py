@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness import resources
-from harness.errors import ConfigError
+from harness.errors import ConfigError, HarnessError
 from harness.nightly.night import Night, Suite
 
 _INTERRUPTED = 2  # pytest's status for Ctrl-C
@@ -23,8 +23,8 @@ _SKIP = "skip"  # the suffix of a done file as it was before an attempt
 def run_suite(night: Night, suite: Suite, show: Callable[[str], None]) -> Night:
     """The night with the suite's status. Tests that passed in an earlier attempt are left out.
 
-    Errors: ConfigError where pytest takes its words amiss: no later attempt can help. KeyboardInterrupt:
-    the suite has no status then, and may go on another time.
+    Errors: ConfigError where pytest takes its words amiss: no later attempt can help. HarnessError where
+    it was killed, and KeyboardInterrupt: the suite has no status then, and may go on another time.
     """
     begun = replace(suite, attempts=suite.attempts + 1, status=None)
     night = night.with_suite(begun)
@@ -37,8 +37,14 @@ def run_suite(night: Night, suite: Suite, show: Callable[[str], None]) -> Night:
         *("--run-token", night.run_token(begun)),
     ]
     status = _pytest(words, night.log_file(suite), show)
-    if status == _INTERRUPTED or status < 0:
+    if status == _INTERRUPTED:
         raise KeyboardInterrupt
+    if status < 0:
+        raise HarnessError(
+            f"suite {suite.name} was ended by signal {-status}",
+            evidence={"log": str(night.log_file(suite))},
+            hint="`ripbench nightly --resume` goes on with it",
+        )
     if status == _NO_TESTS and night.counts(suite):
         status = 0  # all that there was passed before
     if status == _WRONG_USAGE:

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.nightly.night import last_night
+from harness.errors import HarnessError
+from harness.nightly.night import Suite, begin_night, last_night
+from harness.nightly.run import run_suite
 from harness.plugin.done import read_done
 
 MAIN = "import sys; from harness.cli import main; sys.exit(main())"
@@ -91,3 +93,17 @@ def _wait_for_a_test(folder: Path, process: subprocess.Popen[bytes]) -> None:
             return
         time.sleep(0.02)
     raise AssertionError(f"it ended by itself:\n{(folder / 'log').read_text()}")
+
+
+def test_a_suite_that_is_killed_alone_may_go_on(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import os, signal\ndef test_it(): os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    night = begin_night(
+        tmp_path / "nights", ("a",), (Suite("own", (str(tmp_path / "test_it.py"),)),)
+    )
+    with pytest.raises(HarnessError, match="signal 9"):
+        run_suite(night, night.suites[0], lambda _: None)
+    again = last_night(tmp_path / "nights")
+    assert again is not None
+    assert [(suite.attempts, suite.status) for suite in again.suites] == [(1, None)]
