@@ -47,7 +47,7 @@ def test_a_kernel_of_ones_own(tmp_path: Path) -> None:
     assert re.split(r"\s{2,}", row)[3:6] == ["24 of 24", "20", "0,1,2,3"]
     assert row.endswith("pass")
     assert "best shipped" in said and " m33_conv" in said
-    assert (tmp_path / "reports" / "history.jsonl").is_file()
+    assert (tmp_path / "reports" / "history.sqlite").is_file()
 
 
 @pytest.mark.extra

@@ -14,6 +14,7 @@ from harness.schema.records import Hello, OpResult, RunRequest, RunResult
 
 _MICROSECONDS_AN_OP = 5  # a window's ends are read one after the other, its overhead is taken off
 _CLOCK_TOLERANCE = 0.01  # of the measured clk_sys against the timer
+_BREACHES = sum(Breach)
 _WILD = "its frames arrived whole: firmware that went wild, or another program's"
 
 
@@ -25,6 +26,7 @@ def check_numbers(run: Run, hello: Hello, seconds: float) -> None:
         for op in ops:
             accesses = f"at most {op.xip_accesses}, as many as accesses"
             _demand(op.xip_hits <= op.xip_accesses, "XIP hits", op.xip_hits, accesses)
+            _demand(op.breaches & ~_BREACHES == 0, "breaches", op.breaches, "bits of enum breach")
         _check_cycles(ops, result, hello.clk_sys_hz)
         _check_memory(result, hello.pool_bytes)
         _check_interrupts(run.request, result)
