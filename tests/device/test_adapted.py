@@ -113,6 +113,9 @@ def _check_all(folder: Path, entry: BoardEntry) -> None:
                 assert verdict.debt.split(" ")[0] == debt, (layer.id, verdict.debt)
 
 
+@pytest.mark.parametrize(
+    "chip", ["rp2350", pytest.param("rp2040", marks=pytest.mark.extra)], indirect=True
+)
 def test_every_kernel_of_the_adapter(stand_in: Path, entry: BoardEntry) -> None:
     _check_all(stand_in, entry)
 

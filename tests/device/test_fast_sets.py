@@ -94,6 +94,9 @@ ALL = [network.name for network in choose_models(None)]
 
 
 @pytest.mark.parametrize(
+    "chip", ["rp2350", pytest.param("rp2040", marks=pytest.mark.extra)], indirect=True
+)
+@pytest.mark.parametrize(
     "name", [QUICK, *(pytest.param(n, marks=pytest.mark.extra) for n in ALL if n != QUICK)]
 )
 def test_whole_networks(entry: BoardEntry, chip: str, name: str) -> None:

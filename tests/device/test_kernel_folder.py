@@ -139,6 +139,9 @@ def test_a_runner_without_the_kernel_refuses_the_case(entry: BoardEntry) -> None
                 board.run(0, 1)
 
 
+@pytest.mark.parametrize(
+    "chip", ["rp2350", pytest.param("rp2040", marks=pytest.mark.extra)], indirect=True
+)
 def test_builds_of_a_folder(entry: BoardEntry, tmp_path: Path) -> None:
     """The same files are built once; another byte in one of them, a header too, is another build; a
     warning is an error."""

@@ -254,6 +254,7 @@ def test_the_witness_agrees(layer: Layer, m33: RunnerImage) -> None:
         assert verdict.kernel == f"m33_{layer.kind.name.lower()}"
 
 
+@pytest.mark.extra
 def test_where_code_lies_changes_nothing(m33: RunnerImage, tmp_path: Path) -> None:
     """The kernels of the folder have the same numbers as the set's."""
     cases = [c for op in OPS for c in _cases(OPS[op](12), M33)]
