@@ -16,6 +16,8 @@ struct formula_names {
     uint64_t pad_top, pad_left, pad_bottom, pad_right;
     uint64_t operands, broadcast;
     uint64_t b;
+    uint64_t conv, depthwise;                 /* is it one? */
+    uint64_t stage;                           /* of a segment, from 1; else 0 */
 };
 
 static inline uint64_t formula_cap(uint64_t a)
@@ -116,7 +118,19 @@ static inline struct formula_names formula_names_of(const struct op_record *reco
         .operands = record->input_count,
         .broadcast = second->h != in->h || second->w != in->w,
         .b = formula_cap(record->step_pixels),
+        .conv = record->kind == OP_KIND_CONV,
+        .depthwise = record->kind == OP_KIND_DEPTHWISE,
     };
+}
+
+/* Of a segment's stage, from 1. */
+static inline struct formula_names formula_names_of_stage(const struct op_record *segment,
+                                                          uint32_t stage,
+                                                          const struct tensor_record *tensors)
+{
+    struct formula_names names = formula_names_of(segment + stage, tensors);
+    names.stage = stage;
+    return names;
 }
 
 #endif

@@ -45,16 +45,17 @@ static enum status check_kernels(const struct case_run *run, struct problem *pro
     if (found->op_count > CASE_OPS_MAX) {
         return fail(STATUS_BAD_RECORD, problem, BAD_OP_COUNT, CASE_OPS_MAX, found->op_count);
     }
-    for (uint32_t index = 0; index < found->op_count; index++) {
+    for (uint32_t index = 0; index < found->op_count; index += pack_records(&found->ops[index])) {
         const struct op_record *const op = &found->ops[index];
         const struct op_kernel *const kernel = kernel_for(op, found->tensors);
         if (kernel == NULL) {
             return fail(STATUS_NO_KERNEL, problem, index, op->kernel, op->kind);
         }
         const uint64_t scratch = kernel->scratch_bytes(op, found->tensors);
-        if (scratch > found->entry->scratch_bytes) {
-            return fail(STATUS_ARENA_TOO_SMALL, problem, 1 + index, (uint32_t)scratch,
-                        found->entry->scratch_bytes);
+        const uint32_t given = op->scratch_offset == SCRATCH_APART ? found->entry->scratch_bytes
+                                                                   : op->scratch_bytes;
+        if (scratch > given) {
+            return fail(STATUS_ARENA_TOO_SMALL, problem, 1 + index, (uint32_t)scratch, given);
         }
     }
     return STATUS_OK;
@@ -103,7 +104,8 @@ static struct op_call call_of(const struct case_run *run, const struct op_record
         .output = arena + out->offset,
         .weights = found->weights + op->weights_offset,
         .quants = found->quants + op->quant_first,
-        .scratch = pool + run->memory.scratch,
+        .scratch = op->scratch_offset == SCRATCH_APART ? pool + run->memory.scratch
+                                                       : (uint8_t *)arena + op->scratch_offset,
         .h_in = in->h, .w_in = in->w, .c_in = in->c,
         .h_out = out->h, .w_out = out->w, .c_out = out->c,
         .k_h = op->k_h, .k_w = op->k_w,
@@ -117,6 +119,10 @@ static struct op_call call_of(const struct case_run *run, const struct op_record
         .activation_max = op->activation_max,
         .record = op,
         .positions = in->stored_by == STORED_BY_ORDER ? pack_positions(found, in) : NULL,
+        .tensors = found->tensors,
+        .arena = arena,
+        .case_weights = found->weights,
+        .case_quants = found->quants,
     };
     for (uint32_t number = 0; number < op->input_count; number++) {
         call.input_records[number] = &found->tensors[op->inputs[number]];
@@ -166,8 +172,8 @@ static void run_ops(const struct case_run *run, const struct run_request *reques
 {
     const bool keep_interrupts = request->keep_interrupts != 0;
     const uint32_t count = case_ops(run, request);
-    for (uint32_t index = 0; index < count; index++) {
-        const struct op_record *const op = &run->found.ops[index];
+    const struct op_record *op = run->found.ops;
+    for (uint32_t index = 0; index < count; index++, op += pack_records(op)) {
         const struct op_call call = call_of(run, op);
         const struct port_conditions conditions =
             conditions_of(op, &call, keep_interrupts, cold);
@@ -259,6 +265,16 @@ static void load_inputs(const struct case_run *run, uint8_t *arena, uint32_t see
     }
 }
 
+/* The record of the op behind which a run of so many ops ends. */
+static const struct op_record *last_of(const struct case_run *run, uint32_t ops)
+{
+    const struct op_record *op = run->found.ops;
+    for (uint32_t number = 1; number < ops; number++) {
+        op += pack_records(op);
+    }
+    return op;
+}
+
 static uint32_t crc_of_tensor(const struct case_run *run, const uint8_t *arena, uint32_t index,
                               uint32_t crc)
 {
@@ -272,7 +288,7 @@ static uint32_t crc_of_outputs(const struct case_run *run, const struct run_requ
 {
     const struct case_entry *const entry = run->found.entry;
     if (request->ops != 0) {
-        return crc_of_tensor(run, arena, run->found.ops[request->ops - 1].output, 0);
+        return crc_of_tensor(run, arena, last_of(run, request->ops)->output, 0);
     }
     uint32_t crc = 0;
     for (uint32_t number = 0; number < entry->output_count; number++) {
@@ -281,9 +297,18 @@ static uint32_t crc_of_outputs(const struct case_run *run, const struct run_requ
     return crc;
 }
 
+uint32_t case_op_count(const struct case_run *run)
+{
+    uint32_t count = 0;
+    for (uint32_t record = 0; record < run->found.op_count; count++) {
+        record += pack_records(&run->found.ops[record]);
+    }
+    return count;
+}
+
 uint32_t case_ops(const struct case_run *run, const struct run_request *request)
 {
-    return request->ops == 0 ? run->found.op_count : request->ops;
+    return request->ops == 0 ? case_op_count(run) : request->ops;
 }
 
 void case_execute(const struct case_run *run, const struct run_request *request, bool cold,

@@ -40,7 +40,10 @@ extern struct position runner_position;
 enum status case_prepare(struct case_run *run, uint32_t pack_address, uint32_t case_index,
                          struct problem *problem);
 
-/* How many ops a run of a prepared case has: request->ops of them, or all. */
+/* How many ops a prepared case has, a segment being one. */
+uint32_t case_op_count(const struct case_run *run);
+
+/* How many of them a run has: request->ops, or all. */
 uint32_t case_ops(const struct case_run *run, const struct run_request *request);
 
 /* Run once, request->ops being at most the case's. `cold`: flush the flash cache first. Fills `result` but for what only the caller

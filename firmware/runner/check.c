@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The records of a case: no number in them may make a kernel leave the arena or the slices. */
 #include "runner/pack.h"
+#include "runner/segments.h"
 #include "runner/shapes.h"
 
 enum { SHIFT_MIN = -31, SHIFT_MAX = 30, OPS_MAX = 0xfffe };
@@ -36,7 +37,8 @@ static enum status check_tensor(const struct pack_case *found, uint32_t index,
     const struct tensor_record *const tensor = &found->tensors[index];
     const uint64_t bytes = (uint64_t)tensor->h * tensor->w * tensor->c;
     const uint32_t arena = found->entry->arena_bytes;
-    if (bytes == 0 || bytes != tensor->bytes) {
+    const bool ring = segments_ring(tensor);  /* its bytes depend on the segment */
+    if (bytes == 0 || (!ring && bytes != tensor->bytes)) {
         return bad(problem, index, BAD_TENSOR_SIZE, (uint32_t)bytes, tensor->bytes);
     }
     if (tensor->offset > arena || tensor->bytes > arena - tensor->offset) {
@@ -44,8 +46,8 @@ static enum status check_tensor(const struct pack_case *found, uint32_t index,
     }
     if ((uint32_t)tensor->pad_top + tensor->pad_bottom >= tensor->h ||
         (uint32_t)tensor->pad_left + tensor->pad_right >= tensor->w ||
-        tensor->stored_by > STORED_BY_ORDER) {
-        return bad(problem, index, BAD_TENSOR_SIZE, STORED_BY_ORDER, tensor->stored_by);
+        tensor->stored_by > STORED_BY_PARKED) {
+        return bad(problem, index, BAD_TENSOR_SIZE, STORED_BY_PARKED, tensor->stored_by);
     }
     return tensor->stored_by == STORED_BY_ORDER ? check_positions(found, index, problem)
                                                 : STATUS_OK;
@@ -113,11 +115,27 @@ static enum status check_tensors_of(const struct pack_case *found, uint32_t inde
     return STATUS_OK;
 }
 
-static enum status check_op(const struct pack_case *found, uint32_t index, struct problem *problem)
+/* Scratch of its own in the arena, where kernels store words. */
+static enum status check_scratch(const struct pack_case *found, uint32_t index,
+                                 struct problem *problem)
 {
-    enum status status = check_tensors_of(found, index, problem);
+    const struct op_record *const op = &found->ops[index];
+    const uint32_t arena = found->entry->arena_bytes;
+    if (op->scratch_offset != SCRATCH_APART &&
+        (op->scratch_offset % sizeof(uint32_t) != 0 || op->scratch_offset > arena ||
+         op->scratch_bytes > arena - op->scratch_offset)) {
+        return bad(problem, index, BAD_SCRATCH, arena, op->scratch_offset);
+    }
+    return STATUS_OK;
+}
+
+/* segment: of a stage its segment's index, else the op's own. */
+static enum status check_op(const struct pack_case *found, uint32_t segment, uint32_t index,
+                            struct problem *problem)
+{
+    enum status status = check_scratch(found, index, problem);
     if (status == STATUS_OK) {
-        status = shapes_check(found, index, problem);
+        status = shapes_check_stage(found, segment, index, problem);
     }
     if (status == STATUS_OK) {
         status = check_quants(found, index, problem);
@@ -126,6 +144,56 @@ static enum status check_op(const struct pack_case *found, uint32_t index, struc
         status = check_ranges(found, index, problem);
     }
     return status;
+}
+
+/* Only a stage of a segment may name a tensor that is not whole. */
+static enum status check_whole(const struct pack_case *found, uint32_t index,
+                               struct problem *problem)
+{
+    const struct op_record *const op = &found->ops[index];
+    for (uint32_t number = 0; number <= op->input_count; number++) {
+        const uint32_t tensor = number < op->input_count ? op->inputs[number] : op->output;
+        if (segments_ring(&found->tensors[tensor])) {
+            return bad(problem, index, BAD_RING, 0, tensor);
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status check_segment(const struct pack_case *found, uint32_t index,
+                                 struct problem *problem)
+{
+    const struct op_record *const op = &found->ops[index];
+    if (op->stages == 0 || op->stages > STAGES_MAX || op->stages >= found->op_count - index) {
+        return bad(problem, index, BAD_STAGE, STAGES_MAX, op->stages);
+    }
+    enum status status = STATUS_OK;
+    for (uint32_t number = 0; number <= op->stages && status == STATUS_OK; number++) {
+        status = check_tensors_of(found, index + number, problem);
+    }
+    if (status == STATUS_OK) {
+        status = check_scratch(found, index, problem);
+    }
+    for (uint32_t number = 1; number <= op->stages && status == STATUS_OK; number++) {
+        status = check_op(found, index, index + number, problem);
+    }
+    return status == STATUS_OK ? segments_check(found, index, problem) : status;
+}
+
+/* An op, or a segment with its stages. */
+static enum status check_step(const struct pack_case *found, uint32_t index,
+                              struct problem *problem)
+{
+    enum status status;
+    if (found->ops[index].kind == OP_KIND_SEGMENT) {
+        status = check_segment(found, index, problem);
+    } else {
+        status = check_tensors_of(found, index, problem);
+        if (status == STATUS_OK) {
+            status = check_op(found, index, index, problem);
+        }
+    }
+    return status == STATUS_OK ? check_whole(found, index, problem) : status;
 }
 
 /* Of the case's inputs or outputs: `tensors` of the entry, one to OPERANDS_MAX of them. */
@@ -138,6 +206,9 @@ static enum status check_list(const struct pack_case *found, const uint16_t *ten
     for (uint32_t number = 0; number < count; number++) {
         if (tensors[number] >= found->tensor_count) {
             return bad(problem, 0, BAD_TENSOR_INDEX, found->tensor_count, tensors[number]);
+        }
+        if (segments_ring(&found->tensors[tensors[number]])) {
+            return bad(problem, 0, BAD_RING, 0, tensors[number]);
         }
     }
     return STATUS_OK;
@@ -175,8 +246,9 @@ enum status pack_check_records(const struct pack_case *found, struct problem *pr
     for (uint32_t index = 0; index < found->tensor_count && status == STATUS_OK; index++) {
         status = check_tensor(found, index, problem);
     }
-    for (uint32_t index = 0; index < found->op_count && status == STATUS_OK; index++) {
-        status = check_op(found, index, problem);
+    for (uint32_t index = 0; index < found->op_count && status == STATUS_OK;
+         index += pack_records(&found->ops[index])) {
+        status = check_step(found, index, problem);
     }
     return status == STATUS_OK ? check_given(found, problem) : status;
 }

@@ -16,7 +16,7 @@ struct op_call {
     int8_t *output;
     const int8_t *weights;                    /* as op_record says for the kind */
     const struct quant_record *quants;
-    uint8_t *scratch;                         /* 8-byte aligned */
+    uint8_t *scratch;                         /* 8-byte aligned; in the arena 4-byte */
     int32_t h_in, w_in, c_in;                 /* of the first operand, as stored */
     int32_t h_out, w_out, c_out;
     int32_t k_h, k_w, s_h, s_w, d_h, d_w;
@@ -29,6 +29,11 @@ struct op_call {
     const struct op_record *record;
     /* Of the first operand if it is stored by an order, an entry for each pixel; else NULL. */
     const uint16_t *positions;
+    /* What a segment's stages, record[1] to record[record->stages], name by number and offset. */
+    const struct tensor_record *tensors;
+    int8_t *arena;
+    const int8_t *case_weights;
+    const struct quant_record *case_quants;
 };
 
 /* Of an op: its record, and the tensors of its case, which the record names by number. */

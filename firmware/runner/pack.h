@@ -35,6 +35,12 @@ enum status pack_open(struct pack *pack, uint32_t address, struct problem *probl
 enum status pack_find_case(const struct pack *pack, uint32_t index, struct pack_case *found,
                            struct problem *problem);
 
+/* How many records an op takes: a segment's stages follow it. */
+static inline uint32_t pack_records(const struct op_record *op)
+{
+    return op->kind == OP_KIND_SEGMENT ? 1 + op->stages : 1;
+}
+
 /* Of a tensor that is StoredBy.ORDER. */
 const uint16_t *pack_positions(const struct pack_case *found, const struct tensor_record *tensor);
 
@@ -60,7 +66,10 @@ enum bad_record {
     BAD_POSITIONS = 17,
     BAD_ALIGNMENT = 18,                       /* of an operand or output, for the kernel */
     BAD_CONSTANTS = 19,                       /* packed ones that lead the kernel astray */
-    BAD_GIVEN = 20                            /* inputs of the pack that are not the tensors' size */
+    BAD_GIVEN = 20,                           /* inputs of the pack not of the tensors' size */
+    BAD_RING = 21,                            /* a tensor inside a segment: rows or place */
+    BAD_STAGE = 22,                           /* an op that its segment does not make or reach */
+    BAD_SCRATCH = 23                          /* scratch in the arena that is not all in it */
 };
 enum status pack_check_records(const struct pack_case *found, struct problem *problem);
 

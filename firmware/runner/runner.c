@@ -148,8 +148,8 @@ static enum status run_case(const struct run_request *request, struct problem *p
     if (status == STATUS_OK) {
         status = case_prepare(&run, pack_address(), request->case_index, problem);
     }
-    if (status == STATUS_OK && request->ops > run.found.op_count) {
-        status = fail(STATUS_BAD_REQUEST, problem, 2, run.found.op_count, request->ops);
+    if (status == STATUS_OK && request->ops > case_op_count(&run)) {
+        status = fail(STATUS_BAD_REQUEST, problem, 2, case_op_count(&run), request->ops);
     }
     if (status != STATUS_OK) {
         return status;

@@ -16,6 +16,7 @@ struct view {
     const struct op_record *op;
     const struct pack_case *found;
     const struct tensor_record *in, *out;
+    const struct op_record *whole;            /* that runs: of a stage its segment */
 };
 
 /* An output's extents, wide enough that no record can overflow them; -1: there is none. */
@@ -116,6 +117,13 @@ static bool kind_is_sound(const struct view *view)
     }
 }
 
+/* Of a tensor inside a segment, which only stages may name, there are rows, wherever they lie. */
+static bool by_rows(const struct view *view, const struct tensor_record *tensor)
+{
+    return tensor->stored_by == STORED_BY_ROW ||
+           (view->whole != view->op && tensor->stored_by > STORED_BY_ORDER);
+}
+
 /* A herringbone's input is stored by a table of positions, a column's by columns, all others' by
  * rows. */
 static bool storage_agrees(const struct view *view)
@@ -124,18 +132,19 @@ static bool storage_agrees(const struct view *view)
     const uint32_t expected = traversal == TRAVERSAL_HERRINGBONE ? STORED_BY_ORDER
                               : traversal == TRAVERSAL_COLUMN    ? STORED_BY_COLUMN
                                                                  : STORED_BY_ROW;
-    return view->in->stored_by == expected;
+    return expected == STORED_BY_ROW ? by_rows(view, view->in)
+                                     : view->in->stored_by == expected;
 }
 
 /* Ops that are no windows take their tensors for stored by rows. */
 static bool stored_by_rows(const struct view *view)
 {
     for (uint32_t number = 0; number < view->op->input_count; number++) {
-        if (operand(view, number)->stored_by != STORED_BY_ROW) {
+        if (!by_rows(view, operand(view, number))) {
             return false;
         }
     }
-    return view->out->stored_by == STORED_BY_ROW;
+    return by_rows(view, view->out);
 }
 
 static struct extents window_output(const struct view *view)
@@ -319,12 +328,19 @@ static enum status check_alignment(const struct view *view, uint32_t index,
 
 enum status shapes_check(const struct pack_case *found, uint32_t index, struct problem *problem)
 {
+    return shapes_check_stage(found, index, index, problem);
+}
+
+enum status shapes_check_stage(const struct pack_case *found, uint32_t segment, uint32_t index,
+                               struct problem *problem)
+{
     const struct op_record *const op = &found->ops[index];
     const struct view view = {
         .op = op,
         .found = found,
         .in = &found->tensors[op->inputs[0]],
         .out = &found->tensors[op->output],
+        .whole = &found->ops[segment],
     };
     if (op->kind < OP_KIND_CONV || op->kind > OP_KIND_MOVE) {
         return bad(problem, index, BAD_OP_KIND, OP_KIND_MOVE, op->kind);

@@ -11,4 +11,9 @@
  * BAD_ALIGNMENT, BAD_CONSTANTS. The tensors that the op names exist and lie in the arena. */
 enum status shapes_check(const struct pack_case *found, uint32_t index, struct problem *problem);
 
+/* The same of a stage of the segment at `segment`, whose kernel reads its constants. The tensors
+ * that all stages name exist. */
+enum status shapes_check_stage(const struct pack_case *found, uint32_t segment, uint32_t index,
+                               struct problem *problem);
+
 #endif

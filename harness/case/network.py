@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from harness.case.inputs import generate_input
 from harness.case.network_weights import draw_network_parameters
 from harness.case.quantised import quantised_parameters
-from harness.errors import ConfigError
 from harness.geometry import ElementwiseGeometry
 from harness.kernels import PLAIN, KernelTraits
 from harness.network import Model, Network, Node
@@ -94,14 +93,7 @@ def _crc(tensors: tuple[Int8s, ...]) -> int:
 
 
 def make_network_case(plan: NetworkPlan, parameters: tuple[Parameters, ...]) -> NetworkCase:
-    """Its id says network and strategy. Errors: ConfigError for segments, and for scratch in the arena,
-    which no record says yet."""
-    if any(step.buffers or len(step.ops) > 1 for step in plan.steps):
-        raise ConfigError(
-            f"{plan.name} under {plan.label} has segments, or scratch in its arena, which the firmware "
-            "does not run",
-            hint="`ripbench plan --strategy fused` plans them; run it under rip",
-        )
+    """Its id says network and strategy."""
     return NetworkCase(f"{plan.network.name}/{plan.strategy}", plan, parameters)
 
 

@@ -52,8 +52,15 @@ class Pack:
         return self.cases.index(case)
 
     def op_count(self, index: int) -> int:
-        """Ops of case `index`."""
-        return self.entries[index].ops.bytes // OpRecord.size()
+        """Ops of case `index`, a segment being one."""
+        ops = self.entries[index].ops
+        start = self.header.ops_offset + ops.offset
+        size = OpRecord.size()
+        records = [
+            OpRecord.unpack(self.data[at : at + size])
+            for at in range(start, start + ops.bytes, size)
+        ]
+        return len(records) - sum(record.stages for record in records)
 
 
 def build_pack(cases: Sequence[AnyCase]) -> Pack:

@@ -32,6 +32,7 @@ from harness.reference import (
 )
 from harness.schema.constants import (
     OPERANDS_MAX,
+    SCRATCH_APART,
     Layout,
     OpKind,
     Rounding,
@@ -97,10 +98,16 @@ def prepared(
     kernel: KernelTraits, layer: Layer, execution: Execution, parameters: Parameters
 ) -> tuple[Constants, Choice]:
     """An op's constants in the form that the kernel wants which will run it."""
+    rounding = constants_of(parameters).rounding
+    choice = kernel.choose(layer.kind, layer.geometry, execution, rounding)
+    return packed_for(choice, layer, parameters), choice
+
+
+def packed_for(choice: Choice, layer: Layer, parameters: Parameters) -> Constants:
+    """In the form that this kernel wants, of a segment's stage, too."""
     constants = constants_of(parameters)
-    choice = kernel.choose(layer.kind, layer.geometry, execution, constants.rounding)
     if not choice.kernel.packed:
-        return constants, choice
+        return constants
     unpacked = Unpacked(
         layer.kind,
         layer.geometry,
@@ -112,7 +119,7 @@ def prepared(
         constants.output_zero_point,
         constants.clamp,
     )
-    return replace(constants, weights=PACKERS[choice.kernel.weights](unpacked)), choice
+    return replace(constants, weights=PACKERS[choice.kernel.weights](unpacked))
 
 
 def constants_of(p: Parameters) -> Constants:
@@ -216,6 +223,7 @@ def tensor_record(place: Place, how: StoredBy, fill: int, positions: int) -> Ten
         pad_right=pad.right,
         fill=fill,
         positions_offset=positions,
+        rows=0,
     )
 
 
@@ -253,6 +261,21 @@ def op_record(
         s=s,
         d=d,
         pad=pad,
+    )
+
+
+def segment_record(
+    operands: tuple[int, ...], output: int, stages: Sequence[OpRecord], choice: Choice
+) -> OpRecord:
+    """Of stages that follow it, whose constants lie one after the other."""
+    first, last = stages[0], stages[-1]
+    return replace(
+        _record(OpKind.SEGMENT, operands, output, choice),
+        weights_offset=first.weights_offset,
+        weights_bytes=last.weights_offset + last.weights_bytes - first.weights_offset,
+        quant_first=first.quant_first,
+        quant_count=last.quant_first + last.quant_count - first.quant_first,
+        stages=len(stages),
     )
 
 
@@ -307,4 +330,7 @@ def _record(
         quant_first=0,
         quant_count=len(used.quants),
         step_pixels=choice.step.pixels,
+        scratch_offset=SCRATCH_APART,
+        scratch_bytes=0,
+        stages=0,
     )

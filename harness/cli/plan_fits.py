@@ -16,7 +16,7 @@ from harness.errors import ConfigError
 from harness.kernels import PLAIN, PLAIN_SET, KernelTraits, find_kernels, set_for
 from harness.measure.fit import bytes_needed
 from harness.network import Model, Network
-from harness.plan import NetworkPlan, Strategy, plan_network
+from harness.plan import NetworkPlan
 
 _CHIPS = {"pico1": "rp2040", "pico2": "rp2350"}  # also where no such board is in boards.yaml
 
@@ -126,9 +126,7 @@ def fit_of(plan: NetworkPlan, target: Target, constants: int | None = None) -> F
 
 def constants_of(model: Network | Model, plan: NetworkPlan) -> int | None:
     """Bytes of the plan's pack where a kernel reads packed constants, whose length depends on the
-    weights: they are packed, of segments as of their ops one by one. None for int8 weights."""
+    weights: they are packed. None for int8 weights."""
     if not any(choice.kernel.packed for choice in plan.choices):
         return None
-    if plan.strategy is Strategy.FUSED:
-        plan = plan_network(plan.network, Strategy.RIP, kernel=plan.kernel)
     return len(build_pack([network_case(model, plan)]).data)

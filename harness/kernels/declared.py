@@ -25,6 +25,7 @@ from harness.kernels.formula import Formula
 from harness.schema.constants import Layout, OpKind, Rounding, TapOrder, Traversal
 
 INT8 = "int8"  # the form of weights that harness.schema.records.OpRecord describes
+STAGES = "stages"  # of a segment: of each stage the form of the set's own kernel for it alone
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,16 @@ class Kernel:
     """One entry of kernels.yaml (docs/kernels.md has the keys). Two are the same only if they are one.
 
     chips: empty for all. pixels: the values that B may have, of which the cost model takes one. ring:
-    its rows, 0 for none. weights: INT8, or the packer that makes its constants; weights_bytes: the least
-    that these take; sound: the C function that says before a run whether the kernel can read them, None
-    where it can read any. cycles: an estimate without flash, None where there is none. sources: C and
-    assembler files, relative to `folder`. library: such files that are somebody else's: compiled with
-    less asked of them (harness.build.runner, LIBRARY). run: the name of its C function.
+    its rows, 0 for none. weights: INT8, STAGES of a segment, or the packer that makes its constants;
+    weights_bytes: the least that these take; sound: the C function that says before a run whether the
+    kernel can read them, None where it can read any. cycles: an estimate without flash, None where there
+    is none. sources: C and assembler files, relative to `folder`. library: such files that are somebody
+    else's: compiled with less asked of them (harness.build.runner, LIBRARY). run: the name of its C
+    function.
+
+    Of a segment's kernel `accepts` must hold for every stage, each must have one of the roundings, and
+    scratch is the most that any asks for; spare, of all of them together, is what it makes use of beyond
+    that, where there is memory (harness.kernels.segments). None: nothing.
     """
 
     name: str
@@ -64,6 +70,7 @@ class Kernel:
     over_rows: bool
     prefetch: bool
     scratch: Formula
+    spare: Formula | None
     alignment: int
     weights: str
     weights_bytes: Formula | None
@@ -76,7 +83,11 @@ class Kernel:
 
     @property
     def packed(self) -> bool:
-        return self.weights != INT8
+        return self.weights not in (INT8, STAGES)
+
+    @property
+    def packed_stages(self) -> bool:
+        return self.weights == STAGES
 
     @property
     def has_ring(self) -> bool:

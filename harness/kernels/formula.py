@@ -39,6 +39,9 @@ the padded layout. operands: how many. broadcast: 1 where the second one is smal
 STEP_NAMES = (*NAMES, "b")
 """With the pixels of a step, where these are known."""
 
+STAGE_NAMES = (*NAMES, "conv", "depthwise", "stage")
+"""Of an op inside a segment. conv, depthwise: 1 where it is one. stage: its number in there, from 1."""
+
 _TOKEN = re.compile(
     r" *(?:(?P<number>[0-9]+)|(?P<word>[a-z][a-z0-9_]*)|(?P<sign>[=!<>]=|[-+*/%<>(),]))"
 )

@@ -9,8 +9,15 @@ from enum import IntEnum
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from harness.kernels.declared import INT8, Kernel
-from harness.kernels.formula import NAMES, STEP_NAMES, Formula, parse, parse_node
+from harness.kernels.declared import INT8, STAGES, Kernel
+from harness.kernels.formula import (
+    NAMES,
+    STAGE_NAMES,
+    STEP_NAMES,
+    Formula,
+    parse,
+    parse_node,
+)
 from harness.kernels.packers import PACKERS
 from harness.schema.constants import Chip, Layout, OpKind, Rounding, TapOrder, Traversal
 from harness.strictyaml import Mapping, Node, load, quoted
@@ -21,8 +28,13 @@ _NEEDED = ("name", "op", "sources")
 _KEYS = (
     *_NEEDED,
     *("set", "run", "chips", "accepts", "rounding", "layout", "tap_order", "traversal"),
-    *("pixels", "channels", "ring", "over_rows", "prefetch", "scratch", "alignment"),
+    *("pixels", "channels", "ring", "over_rows", "prefetch", "scratch", "spare", "alignment"),
     *("weights", "weights_bytes", "sound", "cycles", "library"),
+)
+_KEYS_OF_SEGMENTS = (
+    *_NEEDED,
+    *("set", "run", "chips", "accepts", "rounding", "scratch", "spare", "alignment"),
+    *("weights", "weights_bytes", "sound", "library"),
 )
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _MAX_NAME = 60
@@ -61,22 +73,29 @@ def load_kernels(folder: Path, usual_set: str | None = None) -> tuple[Kernel, ..
 def _kernel(node: Node, folder: Path, usual_set: str | None) -> Kernel:
     entry = node.mapping(known=_KEYS, needed=_NEEDED if usual_set else (*_NEEDED, "set"))
     name = _name(entry["name"])
-    weights = entry["weights"].choice((INT8, *PACKERS)) if "weights" in entry else INT8
-    packed = weights != INT8
+    kind = OpKind[entry["op"].choice([kind.name.lower() for kind in OpKind]).upper()]
+    segment = kind is OpKind.SEGMENT
+    forms = (INT8, STAGES) if segment else (INT8, *PACKERS)
+    weights = entry["weights"].choice(forms) if "weights" in entry else INT8
+    packed = weights in PACKERS
     if packed != ("weights_bytes" in entry):
         raise node.fail(
             "packed weights need weights_bytes" if packed else "weights_bytes is of packed weights",
             "a formula: the least number of bytes that the kernel reads",
         )
-    if "sound" in entry and not packed:
+    if "sound" in entry and weights == INT8:
         raise entry["sound"].fail("only packed weights are looked through", "leave it out")
     traversals = _members(entry.get("traversal"), Traversal, (Traversal.ROW,))
+    names = STAGE_NAMES if segment else STEP_NAMES
     kernel = Kernel(
         name=name,
         set=_name(entry["set"]) if "set" in entry else usual_set or "",
-        kind=OpKind[entry["op"].choice([kind.name.lower() for kind in OpKind]).upper()],
+        kind=kind,
         chips=frozenset(_words(entry.get("chips"), [chip.name.lower() for chip in Chip], ())),
-        accepts=tuple(parse_node(item) for item in _items(entry.get("accepts"))),
+        accepts=tuple(
+            parse_node(item, STAGE_NAMES if segment else NAMES)
+            for item in _items(entry.get("accepts"))
+        ),
         roundings=_members(entry.get("rounding"), Rounding, (Rounding.DOUBLE,)),
         layouts=_members(entry.get("layout"), Layout, (Layout.DENSE,)),
         tap_orders=_members(entry.get("tap_order"), TapOrder, (TapOrder.GATHER,)),
@@ -86,10 +105,11 @@ def _kernel(node: Node, folder: Path, usual_set: str | None) -> Kernel:
         ring=_formula(entry, "ring", "0"),
         over_rows="over_rows" in entry and entry["over_rows"].boolean(),
         prefetch="prefetch" in entry and entry["prefetch"].boolean(),
-        scratch=_formula(entry, "scratch", "0", STEP_NAMES),
+        scratch=_formula(entry, "scratch", "0", names),
+        spare=_formula(entry, "spare", "0", STAGE_NAMES) if "spare" in entry else None,
         alignment=_alignment(entry.get("alignment")),
         weights=weights,
-        weights_bytes=_formula(entry, "weights_bytes", "0", STEP_NAMES) if packed else None,
+        weights_bytes=_formula(entry, "weights_bytes", "0", names) if packed else None,
         sound=_name(entry["sound"]) if "sound" in entry else None,
         cycles=_formula(entry, "cycles", "0", STEP_NAMES) if "cycles" in entry else None,
         sources=tuple(_source(item, folder) for item in entry["sources"].sequence()),
@@ -103,6 +123,14 @@ def _kernel(node: Node, folder: Path, usual_set: str | None) -> Kernel:
 
 def _check(kernel: Kernel, entry: Mapping) -> None:
     """What does not go together. What depends on a geometry shows when a layer is planned."""
+    if kernel.kind is OpKind.SEGMENT:
+        for key in _KEYS:
+            if key in entry and key not in _KEYS_OF_SEGMENTS:
+                raise entry[key].fail("a segment's kernel has none", "leave it out")
+    elif kernel.spare is not None:
+        raise entry["spare"].fail(
+            "only a segment's kernel uses more than its scratch", "leave it out"
+        )
     if not kernel.sources:
         raise entry["sources"].fail("no sources")
     if Traversal.CHANNEL in kernel.traversals and kernel.kind is not OpKind.DEPTHWISE:

@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.kernels.declared import Kernel
 from harness.kernels.formula import Formula
 from harness.kernels.kernelset import Selection
-from harness.schema.constants import Layout, Rounding, TapOrder, Traversal
+from harness.schema.constants import Layout, OpKind, Rounding, TapOrder, Traversal
 
 _OF_AN_OP = "(const struct op_record *record, const struct tensor_record *tensors)"
 _OF_CONSTANTS = _OF_AN_OP.replace(")", ", const int8_t *constants)")
@@ -38,7 +38,10 @@ def table_source(selection: Selection, chip: str | None = None) -> str:
             *(f"void {name}(const struct op_call *call);" for name in functions),
             *(f"bool {name}{_OF_CONSTANTS};" for name in sorted(looked_through)),
             "",
-            *(_accepts(n, kernel) for n, kernel in numbered),
+            *(
+                (_accepts_segment if kernel.kind is OpKind.SEGMENT else _accepts)(n, kernel)
+                for n, kernel in numbered
+            ),
             *names.functions([kernel for _, kernel in numbered]),
             # as long as the set, so that the bytes of a runner are a sum over its kernels
             f"static const struct op_kernel table[{len(selection.kernel_set.kernels)}] = {{",
@@ -87,27 +90,29 @@ class _FormulaNames:
     one function, called by the first of them, whatever a build leaves out."""
 
     def __init__(self, kernels: tuple[Kernel, ...]) -> None:
-        self._scratch: dict[Formula, str] = {}
+        self._scratch: dict[tuple[Formula, bool], str] = {}
         self._weights: dict[Formula, str] = {}
         for n, kernel in enumerate(kernels):
-            self._scratch.setdefault(kernel.scratch, f"scratch_{n}")
+            self._scratch.setdefault(_scratch_of(kernel), f"scratch_{n}")
             if kernel.weights_bytes is not None:
                 self._weights.setdefault(kernel.weights_bytes, f"weights_{n}")
 
     def scratch(self, kernel: Kernel) -> str:
-        return self._scratch[kernel.scratch]
+        return self._scratch[_scratch_of(kernel)]
 
     def weights(self, kernel: Kernel) -> str:
         return "NULL" if kernel.weights_bytes is None else self._weights[kernel.weights_bytes]
 
     def functions(self, kernels: Iterable[Kernel]) -> list[str]:
         """Of these kernels, each once."""
-        made: dict[str, Formula] = {}
+        made: dict[str, list[str]] = {}
         for kernel in kernels:
-            made[self.scratch(kernel)] = kernel.scratch
+            name, segment = self.scratch(kernel), kernel.kind is OpKind.SEGMENT
+            made[name] = (_most if segment else _number)(name, kernel.scratch)
             if kernel.weights_bytes is not None:
-                made[self.weights(kernel)] = kernel.weights_bytes
-        return [line for name, formula in made.items() for line in _number(name, formula)]
+                name = self.weights(kernel)
+                made[name] = _number(name, kernel.weights_bytes)
+        return [line for lines in made.values() for line in lines]
 
 
 def _accepts(number: int, kernel: Kernel) -> str:
@@ -132,6 +137,56 @@ def _accepts(number: int, kernel: Kernel) -> str:
             "",
         ]
     )
+
+
+def _scratch_of(kernel: Kernel) -> tuple[Formula, bool]:
+    """The formula, and whether it is of a segment's stages."""
+    return kernel.scratch, kernel.kind is OpKind.SEGMENT
+
+
+_EACH_STAGE = [
+    "    for (uint32_t stage = 1; stage <= record->stages; stage++) {",
+    "        const struct formula_names n = formula_names_of_stage(record, stage, tensors);",
+    "        (void)n;",
+]
+
+
+def _accepts_segment(number: int, kernel: Kernel) -> str:
+    """Every stage must be one that it takes."""
+    rounding = _one_of("rounding", kernel.roundings, Rounding).replace("record->", "record[stage].")
+    conditions = [rounding, *(f"{formula.in_c('n')} != 0" for formula in kernel.accepts)]
+    return "\n".join(
+        [
+            f"static bool accepts_{number}{_OF_AN_OP}",
+            "{",
+            f"    if (record->kind != {int(kernel.kind)}u || record->stages == 0) {{",
+            "        return false;",
+            "    }",
+            *_EACH_STAGE,
+            "        if (!(" + " &&\n              ".join(conditions) + ")) {",
+            "            return false;",
+            "        }",
+            "    }",
+            "    return true;",
+            "}",
+            "",
+        ]
+    )
+
+
+def _most(name: str, formula: Formula) -> list[str]:
+    """Of any stage."""
+    return [
+        f"static uint64_t {name}{_OF_AN_OP}",
+        "{",
+        "    uint64_t most = 0;",
+        *_EACH_STAGE,
+        f"        most = formula_max(most, {formula.in_c('n')});",
+        "    }",
+        "    return most;",
+        "}",
+        "",
+    ]
 
 
 def _number(name: str, formula: Formula) -> list[str]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -21,9 +21,11 @@ from harness.geometry import (
     Shape,
     Step,
 )
+from harness.geometry.segment import Segment
 from harness.kernels.cost import SCRATCHES, USUAL, Limits, Option, cheapest, cycles
 from harness.kernels.declared import Kernel, Situation, situation_of
 from harness.kernels.kernelset import PLAIN_SET, KernelSet, Selection, find_kernels
+from harness.kernels.segments import segment_scratch, segment_spare, takes_segment
 from harness.liveness import Schedule, schedule, stepped_schedule
 from harness.schema.constants import Layout, OpKind, Rounding, TapOrder, Traversal
 
@@ -55,13 +57,14 @@ def schedule_of(
 class Choice:
     """How an op is run. index: the kernel's number in the set. step: between two readings of its input;
     step.pixels is B. cycles: the estimate of harness.kernels.cost, None where the declaration has
-    none."""
+    none. spare_bytes: of scratch, beyond scratch_bytes, that it makes use of."""
 
     kernel: Kernel
     index: int
     step: Step
     scratch_bytes: int
     cycles: int | None = None
+    spare_bytes: int = 0
 
     @property
     def ordered(self) -> bool:
@@ -112,6 +115,27 @@ class KernelTraits:
         where there is none."""
         usual = Rounding.SINGLE if kind is OpKind.FULLY_CONNECTED else Rounding.DOUBLE
         return _choose(self, kind, geometry, execution, usual if rounding is None else rounding)
+
+    def choose_segment(self, segment: Segment, roundings: Sequence[Rounding]) -> Choice:
+        """The first kernel of the set that takes all stages. roundings: of each. Errors: ConfigError
+        where there is none."""
+        for kernel in self.kernels.preferred:
+            if kernel.runs_on(self.chip) and takes_segment(kernel, segment, roundings):
+                scratch = segment_scratch(kernel, segment)
+                spare = segment_spare(kernel, segment)
+                index = self.kernels.index(kernel)
+                return Choice(kernel, index, SINGLE, scratch, spare_bytes=spare)
+        raise ConfigError(
+            f"no kernel of {self.name} runs this segment",
+            evidence={
+                "stages": ", ".join(str(stage.kind.name.lower()) for stage in segment.stages)
+            },
+        )
+
+    def choose_stage(self, kind: OpKind, geometry: Geometry, rounding: Rounding) -> Choice:
+        """What would run a segment's stage alone, whatever scratch that takes. Errors: as choose."""
+        execution = _CHANNEL if kind is OpKind.DEPTHWISE else GATHER
+        return replace(self, limits=USUAL).choose(kind, geometry, execution, rounding)
 
     def bound(
         self,

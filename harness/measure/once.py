@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from harness.measure.samples import is_long, kernels_asked, provenance_of
 from harness.measure.wrong import first_wrong
 from harness.measure.wrongop import first_wrong_op, has_long_op
 from harness.network import Layer
+from harness.plan import Step
 from harness.reference import unstored_output
 from harness.results import Provenance, WrongOutput
 
@@ -26,8 +28,8 @@ Int8s = NDArray[np.int8]
 
 @dataclass(frozen=True)
 class OpRun:
-    """An op record of the case. kind: `move` where its plan shifts a tensor. cycles: empty bracket and
-    counted interrupts taken off."""
+    """An op of the case. kind: `move` where its plan shifts a tensor, `segment 0-4` of ops in one.
+    cycles: empty bracket and counted interrupts taken off."""
 
     kind: str
     kernel: str
@@ -189,7 +191,8 @@ class OnceSession:
         found = []
         for step in case.plan.steps:
             found += [] if step.onto is None or step.moved_to is None else [moved]
-            found += [_kind(case.plan.network.nodes[op].layer) for op in step.ops]
+            layers = [case.plan.network.nodes[op].layer for op in step.ops]
+            found.append(_kind(layers[0]) if len(layers) == 1 else _segment(step, layers))
         return found
 
     def _failures(self, run: Run, stored: list[bytes]) -> list[str]:
@@ -219,6 +222,10 @@ class OnceSession:
         if isinstance(case, Case):
             return [case.expected(self.seed).tobytes()]
         return [np.ascontiguousarray(self._tensors[t]).tobytes() for t in case.plan.network.outputs]
+
+
+def _segment(step: Step, layers: Sequence[Layer]) -> tuple[str, int]:
+    return f"segment {step.ops[0]}-{step.ops[-1]}", sum(layer.macs for layer in layers)
 
 
 def _kind(layer: Layer) -> tuple[str, int]:

@@ -19,9 +19,13 @@ Int8s = NDArray[np.int8]
 
 
 def has_long_op(case: NetworkCase, clock_hz: int) -> bool:
-    """Is one of its windows, which hold an op each, too long to mask interrupts in it?"""
-    layers = [node.layer for node in case.plan.network.nodes]
-    return any(is_long(layer.macs, layer.n_out, clock_hz) for layer in layers)
+    """Is one of its windows, which hold an op or a segment each, too long to mask interrupts in it?"""
+    nodes = case.plan.network.nodes
+    windows = [[nodes[op].layer for op in step.ops] for step in case.plan.steps]
+    return any(
+        is_long(sum(one.macs for one in layers), sum(one.n_out for one in layers), clock_hz)
+        for layers in windows
+    )
 
 
 def first_wrong_op(

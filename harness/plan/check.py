@@ -132,7 +132,9 @@ def _harm(
     fused = plan.fused(step)
     if fused is None:
         layer = plan.network.nodes[step.ops[0]].layer
-        return replay.harm(layer, step.execution, operand, distance)
+        kernel = plan.kernel_of(step)
+        chosen = kernel.choose(layer.kind, layer.geometry, step.execution, layer.rounding)
+        return replay.harm(layer, step.execution, operand, distance, chosen.step)
     return segment_harm(fused.segment, fused.segment.operands[operand], distance)
 
 

@@ -24,8 +24,9 @@ class Cuts:
 
 def best_cuts(singles: Sequence[Part], segments: Sequence[Part], loaded: int) -> Cuts:
     """By dynamic programming over the cut points, twice: what peak, and then how few ops fused. Of
-    equally few those with the least needs in all are taken. loaded: bytes in memory before any step."""
-    ending: list[list[Part]] = [[] for _ in range(len(singles) + 1)]
+    equally few those by the quickest kernels are taken, then those with the least needs in all. singles:
+    each op at least once. loaded: bytes in memory before any step."""
+    ending: list[list[Part]] = [[] for _ in range(max(part.ops[-1] for part in singles) + 2)]
     for part in (*singles, *segments):
         ending[part.ops[-1] + 1].append(part)
     peaks = [loaded]
@@ -35,17 +36,18 @@ def best_cuts(singles: Sequence[Part], segments: Sequence[Part], loaded: int) ->
 
 
 def _fewest_fused(ending: list[list[Part]], peak: int) -> tuple[Part, ...]:
-    """costs: ops fused, and the sum of needs, of the best way to get so far."""
-    costs: list[tuple[int, int] | None] = [(0, 0)]
+    """costs: ops fused, places of kernels among the quickest, and needs, summed up, of the best way to
+    get so far."""
+    costs: list[tuple[int, int, int] | None] = [(0, 0, 0)]
     last: list[Part | None] = [None]
     for candidates in ending[1:]:
-        best: tuple[tuple[int, int], Part] | None = None
+        best: tuple[tuple[int, int, int], Part] | None = None
         for part in candidates:
             before = costs[part.ops[0]]
             if before is None or part.need > peak:
                 continue
             fused = len(part.ops) if part.fused is not None else 0
-            cost = (before[0] + fused, before[1] + part.need)
+            cost = (before[0] + fused, before[1] + part.slower, before[2] + part.need)
             if best is None or cost < best[0]:
                 best = (cost, part)
         costs.append(None if best is None else best[0])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from harness.bounds import round_up
 from harness.geometry import GATHER
@@ -16,7 +17,7 @@ from harness.kernels import KernelTraits
 from harness.network import Network
 from harness.plan.cuts import Cuts, best_cuts
 from harness.plan.edges import Edge, usual_execution
-from harness.plan.fused_kernel import PLANAR, FusedKernel
+from harness.plan.fused_kernel import PLANAR, RunsSegments
 from harness.plan.layer import Strategy
 from harness.plan.lifetimes import BEFORE, Life, live_during, lives_of, neighbours_of
 from harness.plan.network import Buffer, NetworkPlan, Step
@@ -28,26 +29,36 @@ from harness.plan.solve import Budget, Solution, solve
 def plan_segments(
     network: Network,
     kernel: KernelTraits,
-    fused: FusedKernel,
+    fused: RunsSegments,
     alignment: int,
     shift_cost: float,
     budget: Budget,
 ) -> NetworkPlan:
     """Cut where the least peak needs it, then placed like any other plan. fused: runs the segments;
-    kernel: the other steps, with the most scratch at which neither the peak is higher nor more ops have
-    to be fused than with less. Not checked yet."""
+    kernel: the other steps, each with the most scratch at which neither the peak is higher nor more ops
+    have to be fused than with less; where they find no place at that peak, with the least that any has
+    tried. Segments get what they can use of memory that is free beside them, unless the peak is higher
+    then. Not checked yet."""
     parts = Parts(network, fused, alignment)
     segments = parts.segments()
     tried = kernel.with_less_scratch()
-    cuts = [best_cuts(parts.singles(one), segments, parts.loaded) for one in tried]
-    best = min(range(len(tried)), key=lambda n: (cuts[n].least, cuts[n].fused, n))
-    problem = fused_problem(network, cuts[best], alignment)
-    solution = solve(problem, shift_cost, budget)
-    return fused_plan(network, tried[best], cuts[best], problem, solution)
+    singles = [parts.singles(one, slower) for slower, one in enumerate(tried)]
+    plans = []
+    for offered in (singles, singles[-1:]):
+        cuts = best_cuts([part for each in offered for part in each], segments, parts.loaded)
+        grown = tuple(parts.grown(part, cuts.least) for part in cuts.parts)
+        for chosen in (replace(cuts, parts=grown), cuts):
+            problem = fused_problem(network, chosen, alignment)
+            solution = solve(problem, shift_cost, budget)
+            plan = fused_plan(network, kernel, chosen, problem, solution)
+            if plan.peak == cuts.least:
+                return plan
+            plans.append(plan)
+    return min(plans, key=lambda plan: plan.peak)
 
 
 def streamed_peak(
-    network: Network, kernel: KernelTraits, fused: FusedKernel, alignment: int = 4
+    network: Network, kernel: KernelTraits, fused: RunsSegments, alignment: int = 4
 ) -> int:
     """Of arena, rings and scratch, where the network's input is streamed into a ring of rows: a figure
     for comparison, no plan. Errors: as Parts."""
@@ -60,12 +71,12 @@ def streamed_peak(
 def parts_of(plan: NetworkPlan) -> tuple[Part, ...]:
     """The steps of a fused plan with what each needs."""
     parts = Parts(plan.network, PLANAR, plan.alignment)  # asks nothing of the fused kernel
-    singles = parts.singles(plan.kernel)
+    singles = {kernel: parts.singles(kernel) for kernel in map(plan.kernel_of, plan.steps)}
     found = []
     for step in plan.steps:
         fused = plan.fused(step)
         if fused is None:
-            found.append(singles[step.ops[0]])
+            found.append(singles[plan.kernel_of(step)][step.ops[0]])
         else:
             rooms = tuple(Room(buffer.size, buffer.ring) for buffer in step.buffers)
             found.append(parts.segment(step.ops, fused, rooms))
@@ -140,11 +151,13 @@ def fused_plan(
         if edge is None:
             layer = network.nodes[part.ops[0]].layer
             way = usual_execution(layer) if part.fused is None else GATHER
-            steps.append(Step(part.ops, way, buffers=tuple(buffers)))
+            steps.append(Step(part.ops, way, buffers=tuple(buffers), kernel=part.kernel))
         else:
             moved = offsets[edge.output] + edge.at if number in shifts else None
             way = edge.execution
-            steps.append(Step(part.ops, way, edge.onto, edge.gap, moved, tuple(buffers)))
+            steps.append(
+                Step(part.ops, way, edge.onto, edge.gap, moved, tuple(buffers), part.kernel)
+            )
     return NetworkPlan(
         network=network,
         strategy=Strategy.FUSED,

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fused kernels as a planner sees them: which segments they take, their rings and their scratch.
 
-All formulas are here, in the grammar of kernels.yaml, and nothing of them is written a second time.
+Those of a kernel set are what its kernels.yaml declares (SetFused). Others are formulas alone, for plans
+of kernels that nobody has written (FUSED_KERNELS).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Protocol
 
 from harness.bounds.fused import rings
-from harness.geometry import GATHER
+from harness.errors import ConfigError
 from harness.geometry.segment import Ring, Segment, Stage
-from harness.kernels.declared import situation_of
+from harness.kernels import KernelTraits
 from harness.kernels.formula import Formula, parse
+from harness.kernels.segments import stage_names
 from harness.schema.constants import OpKind, Rounding
 
 XIP_RULE = 12 * 1024
@@ -34,6 +37,47 @@ class RingForm(StrEnum):
     LEAST = "least"
 
 
+class RunsSegments(Protocol):
+    """What runs segments. roundings: of each stage."""
+
+    def takes(self, segment: Segment, roundings: Sequence[Rounding]) -> bool:
+        """No segment with more weights than the flash cache keeps is taken."""
+
+    def rings(self, segment: Segment) -> tuple[Ring, ...]:
+        """As they lie in memory: w with the padding that is stored."""
+
+    def scratch_bytes(self, segment: Segment, roundings: Sequence[Rounding]) -> int:
+        """That all stages share, one after the other."""
+
+    def spare_bytes(self, segment: Segment, roundings: Sequence[Rounding]) -> int:
+        """Of scratch, beyond that, with which they are quicker."""
+
+
+@dataclass(frozen=True)
+class SetFused:
+    """The kernels of a set: planar rings, and all else as declared."""
+
+    kernel: KernelTraits
+
+    def takes(self, segment: Segment, roundings: Sequence[Rounding]) -> bool:
+        if weights_bytes(segment) > XIP_RULE:
+            return False
+        try:
+            self.kernel.choose_segment(segment, roundings)
+        except ConfigError:
+            return False
+        return True
+
+    def rings(self, segment: Segment) -> tuple[Ring, ...]:
+        return tuple(_padded(segment, ring) for ring in rings(segment))
+
+    def scratch_bytes(self, segment: Segment, roundings: Sequence[Rounding]) -> int:
+        return self.kernel.choose_segment(segment, roundings).scratch_bytes
+
+    def spare_bytes(self, segment: Segment, roundings: Sequence[Rounding]) -> int:
+        return self.kernel.choose_segment(segment, roundings).spare_bytes
+
+
 @dataclass(frozen=True)
 class FusedKernel:
     """form: of its rings. scratch: what a stage of each kind takes while it makes a row; all stages
@@ -42,28 +86,31 @@ class FusedKernel:
     form: RingForm
     scratch: Mapping[OpKind, Formula]
 
-    def takes(self, segment: Segment) -> bool:
-        """A convolution with a window only in front, as a stem, and without dilation; no pools; no more
-        weights than the flash cache keeps."""
+    def takes(self, segment: Segment, roundings: Sequence[Rounding]) -> bool:  # noqa: ARG002
+        """A convolution with a window only in front, as a stem, and without dilation; no pools."""
         return (
             all(_runs(number, stage) for number, stage in enumerate(segment.stages))
             and weights_bytes(segment) <= XIP_RULE
         )
 
     def rings(self, segment: Segment) -> tuple[Ring, ...]:
-        """As they lie in memory: w with the padding that is stored."""
         kept = rings(segment)
         if self.form is not RingForm.PLANAR:
             return kept
         return tuple(_padded(segment, ring) for ring in kept)
 
-    def scratch_bytes(self, segment: Segment) -> int:
+    def scratch_bytes(self, segment: Segment, roundings: Sequence[Rounding]) -> int:  # noqa: ARG002
         needs = (
-            self.scratch[stage.kind].evaluate(_names(stage))
-            for stage in segment.stages
+            self.scratch[stage.kind].evaluate(stage_names(stage, number))
+            for number, stage in enumerate(segment.stages, 1)
             if stage.kind in self.scratch
         )
         return max(needs, default=0)
+
+    def spare_bytes(self, segment: Segment, roundings: Sequence[Rounding]) -> int:
+        """Formulas alone use none."""
+        del segment, roundings
+        return 0
 
 
 def weights_bytes(segment: Segment) -> int:
@@ -96,10 +143,6 @@ def _padded(segment: Segment, ring: Ring) -> Ring:
         return ring
     pad = reader.window.pad
     return replace(ring, w=pad.left + ring.w + pad.right, planar=True)
-
-
-def _names(stage: Stage) -> Mapping[str, int]:
-    return situation_of(stage.kind, stage.window, GATHER, Rounding.DOUBLE).names
 
 
 _LEAST = {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.errors import ConfigError
@@ -10,7 +11,6 @@ from harness.geometry import Execution
 from harness.geometry.segment import Ring
 from harness.kernels import PLAIN, Choice, KernelTraits, Selection
 from harness.network import Network
-from harness.plan.edges import usual_execution
 from harness.plan.layer import Strategy
 from harness.plan.segments import Fused, fuse
 
@@ -35,7 +35,8 @@ class Step:
     NetworkPlan.operands) onto whose memory the output is laid, None where it has its own. gap: bytes by
     which that operand must start above the output (reversed: end below the output's end), of the kernel
     that runs, not rounded up. moved_to: where that operand is shifted by memmove before the step, None
-    where it stays. buffers: of strategy fused, its rings and its scratch."""
+    where it stays. buffers: of strategy fused, its rings and its scratch. kernel: the plan's with
+    another limit of scratch; None: as it is."""
 
     ops: tuple[int, ...]
     execution: Execution
@@ -43,6 +44,7 @@ class Step:
     gap: int = 0
     moved_to: int | None = None
     buffers: tuple[Buffer, ...] = ()
+    kernel: KernelTraits | None = None
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,15 @@ class NetworkPlan:
     @property
     def kernels(self) -> Selection:
         """What a runner needs to run it, and nothing else."""
-        return self.kernel.only(self.choices)
+        return self.kernel.only((*self.choices, *self._stage_choices()))
 
     @property
     def arena_bytes(self) -> int:
         return self.peak
+
+    def kernel_of(self, step: Step) -> KernelTraits:
+        """What runs a step."""
+        return step.kernel or self.kernel
 
     def fused(self, step: Step) -> Fused | None:
         """A step of several ops as a segment; None of a single op. Errors: ConfigError for ops that are
@@ -101,15 +107,36 @@ class NetworkPlan:
 
     @property
     def choices(self) -> tuple[Choice, ...]:
-        """Of each op that runs: before it the memmove, where there is one. Of a segment, the kernels
-        that its ops would have one by one."""
+        """Of each op that runs, a segment being one: before it the memmove, where there is one. Errors:
+        ConfigError for a segment that no kernel takes."""
         found = []
-        for step in self.steps:
-            nodes = [self.network.nodes[op] for op in step.ops]
+        for step, choice in zip(self.steps, self.step_choices, strict=True):
             if step.onto is not None and step.moved_to is not None:
                 moved = self.operands(step)[step.onto]
                 found.append(self.kernel.mover(self.network.tensors[moved]))
-            for layer in (node.layer for node in nodes):
-                way = step.execution if len(nodes) == 1 else usual_execution(layer)
-                found.append(self.kernel.choose(layer.kind, layer.geometry, way, layer.rounding))
+            found.append(choice)
+        return tuple(found)
+
+    def _stage_choices(self) -> Iterator[Choice]:
+        """Of segments whose stages have their constants as those kernels do."""
+        for step, choice in zip(self.steps, self.step_choices, strict=True):
+            if choice.kernel.packed_stages:
+                for op in step.ops:
+                    layer = self.network.nodes[op].layer
+                    yield self.kernel.choose_stage(layer.kind, layer.geometry, layer.rounding)
+
+    @property
+    def step_choices(self) -> tuple[Choice, ...]:
+        """Of each step, without the memmoves. Errors: as choices."""
+        found = []
+        for step in self.steps:
+            layers = [self.network.nodes[op].layer for op in step.ops]
+            fused, (layer, *_) = self.fused(step), layers
+            found.append(
+                self.kernel_of(step).choose(
+                    layer.kind, layer.geometry, step.execution, layer.rounding
+                )
+                if fused is None
+                else self.kernel.choose_segment(fused.segment, [one.rounding for one in layers])
+            )
         return tuple(found)

@@ -15,12 +15,11 @@ from harness.kernels import KernelTraits
 from harness.network import Network
 from harness.plan.bound import need_of
 from harness.plan.edges import Edge, edges_of, usual_execution
-from harness.plan.fused_kernel import FusedKernel
+from harness.plan.fused_kernel import RunsSegments
 from harness.plan.layer import Strategy
 from harness.plan.lifetimes import Life, lives_of
 from harness.plan.segments import Fused, fuse
-
-LONGEST = 12  # ops of a segment
+from harness.schema.constants import STAGES_MAX
 
 
 @dataclass(frozen=True)
@@ -35,13 +34,16 @@ class Room:
 class Part:
     """ops: consecutive ones. fused: None of a single op. rooms: its rings, then its scratch, if any.
     edges: ways of laying its output; need: bytes that are in memory while it runs, at least, rooms
-    included. weights: bytes that a segment reads per row."""
+    included. kernel: that runs a single op; None of a segment. slower: the place of these kernels among
+    those that might, the first being the quickest."""
 
     ops: tuple[int, ...]
     fused: Fused | None
     rooms: tuple[Room, ...]
     edges: tuple[Edge, ...]
     need: int
+    kernel: KernelTraits | None = None
+    slower: int = 0
 
 
 class Parts:
@@ -52,7 +54,7 @@ class Parts:
     """
 
     def __init__(
-        self, network: Network, fused: FusedKernel, alignment: int, *, streamed: bool = False
+        self, network: Network, fused: RunsSegments, alignment: int, *, streamed: bool = False
     ) -> None:
         self.network = network
         self.alignment = alignment
@@ -63,7 +65,7 @@ class Parts:
             self._lives[network.inputs[0]] = None
         self._sizes = tuple(shape.size for shape in network.tensors)
 
-    def singles(self, kernel: KernelTraits) -> tuple[Part, ...]:
+    def singles(self, kernel: KernelTraits, slower: int = 0) -> tuple[Part, ...]:
         """Every op as a step of its own, by a kernel of this set."""
         edges: list[list[Edge]] = [[] for _ in self.network.nodes]
         for edge in edges_of(self.network, Strategy.FUSED, kernel, self.alignment):
@@ -74,7 +76,8 @@ class Parts:
             kind, geometry, rounding = node.layer.kind, node.layer.geometry, node.layer.rounding
             way = usual_execution(node.layer)
             rooms = _rooms((), kernel.scratch_bytes(kind, geometry, way, rounding))
-            found.append(self._part((op,), None, rooms, tuple(edges[op])))
+            part = self._part((op,), None, rooms, tuple(edges[op]))
+            found.append(replace(part, kernel=kernel, slower=slower))
         return tuple(found)
 
     def segments(self) -> tuple[Part, ...]:
@@ -92,15 +95,28 @@ class Parts:
     def _segments_from(self, op: int) -> Iterator[Part]:
         """All that start there, the shortest first. What the fused kernel does not take it does not take
         with more ops either."""
-        for end in range(op + 2, min(op + LONGEST, len(self.network.nodes)) + 1):
+        for end in range(op + 2, min(op + STAGES_MAX, len(self.network.nodes)) + 1):
             ops = tuple(range(op, end))
             fused = fuse(self.network, ops)
             if fused is not None:
-                if not self._fused.takes(fused.segment):
+                roundings = [self.network.nodes[op].layer.rounding for op in ops]
+                if not self._fused.takes(fused.segment, roundings):
                     break
                 rings = self._fused.rings(fused.segment)
-                rooms = _rooms(rings, self._fused.scratch_bytes(fused.segment))
+                rooms = _rooms(rings, self._fused.scratch_bytes(fused.segment, roundings))
                 yield self.segment(ops, fused, rooms)
+
+    def grown(self, part: Part, most: int) -> Part:
+        """The same with what it can use of scratch, as far as it then needs at most so many bytes."""
+        if part.fused is None or part.rooms[-1].ring is not None:
+            return part
+        roundings = [self.network.nodes[op].layer.rounding for op in part.ops]
+        spare = min(self._fused.spare_bytes(part.fused.segment, roundings), most - part.need)
+        *others, scratch = part.rooms
+        more = Room(scratch.size + spare // self.alignment * self.alignment)
+        return (
+            part if spare < self.alignment else self.segment(part.ops, part.fused, (*others, more))
+        )
 
     def segment(self, ops: tuple[int, ...], fused: Fused, rooms: tuple[Room, ...]) -> Part:
         """With these rings and this scratch, whatever the fused kernel says."""

@@ -15,7 +15,7 @@ from harness.plan.check import check_plan
 from harness.plan.edges import edges_of, usual_execution
 from harness.plan.firstfit import first_fit
 from harness.plan.fused import parts_of, plan_segments
-from harness.plan.fused_kernel import PLANAR, FusedKernel
+from harness.plan.fused_kernel import RunsSegments, SetFused
 from harness.plan.greedy import in_schedule_order
 from harness.plan.layer import Strategy
 from harness.plan.network import NetworkPlan, Step
@@ -47,7 +47,7 @@ def plan_network(
     only_quick: bool = False,
     placer: Placer = Placer.OPTIMAL,
     budget: Budget | None = None,
-    fused: FusedKernel = PLANAR,
+    fused: RunsSegments | None = None,
 ) -> NetworkPlan:
     """The plan of the least peak plus shift_cost times the bytes that shifts move, in the order of ops
     as it is; of the same peak one whose ops run by quick executions (harness.plan.quicker). It is
@@ -57,9 +57,9 @@ def plan_network(
     alignment: V, of every offset. shift_cost: infinite forbids shifts. spatial_depthwise: depthwise
     convolutions by pixels at their gap, not channel by channel. only_quick: no op by an execution for
     which its kernels are slower than for another, whatever the peak. budget: what may be tried; where it
-    ends the best found is taken and nothing is claimed. fused: the kernel that runs segments, of
-    strategy `fused`, whose peak includes all scratch. Errors: ConfigError for an alignment that the
-    kernel does not know or a price that is none; BoundViolation if the plan does not hold.
+    ends the best found is taken and nothing is claimed. fused: what runs the segments of strategy
+    `fused`, whose peak includes all scratch; None: the kernel set. Errors: ConfigError for an alignment
+    that the kernel does not know or a price that is none; BoundViolation if the plan does not hold.
     """
     if alignment < 1 or alignment % kernel.alignment:
         raise ConfigError(
@@ -73,7 +73,8 @@ def plan_network(
     if strategy is Strategy.FUSED:
         if placer is Placer.FIRST_FIT or spatial_depthwise:
             raise ConfigError("strategy fused has no first fit and no depthwise by pixels")
-        plan = plan_segments(network, kernel, fused, alignment, shift_cost, budget or Budget())
+        runs = fused or SetFused(kernel)
+        plan = plan_segments(network, kernel, runs, alignment, shift_cost, budget or Budget())
         check_plan(plan)
         return plan
     edges = edges_of(network, strategy, kernel, alignment, spatial_depthwise=spatial_depthwise)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 PROTOCOL_VERSION = 4
-PACK_VERSION = 5
+PACK_VERSION = 6
 
 MAILBOX_ADDRESS = 0x2000_0000
 MAILBOX_BYTES = 256
@@ -20,6 +20,8 @@ SLICE_ALIGNMENT = 8  # of a case's slices: one XIP cache line
 ARENA_LEAD = 1024  # guard bytes of the pool below the arena
 GUARD_BYTES = 64  # between arena and scratch, and behind scratch
 OPERANDS_MAX = 4  # inputs of one op; inputs, and outputs, of one case
+STAGES_MAX = 12  # ops of a segment
+SCRATCH_APART = 0xFFFF_FFFF  # scratch_offset of an op whose scratch is the case's, behind the arena
 FRAME_MAX = 1200  # bytes of a frame before COBS: header + payload + CRC
 DATA_MAX = 1024  # bytes of memory in one DATA frame
 LOG_MAX = 200  # bytes of text in one LOG frame
@@ -80,7 +82,8 @@ class Refusal(IntEnum):
 
 class OpKind(IntEnum):
     """The operators. table: any function of one value, 256 bytes of it. clamp: to the activation's
-    range. upsample: nearest neighbour. move: a tensor to another place, the two may overlap."""
+    range. upsample: nearest neighbour. move: a tensor to another place, the two may overlap. segment:
+    several ops as one, row by row."""
 
     CONV = 1
     DEPTHWISE = 2
@@ -97,6 +100,7 @@ class OpKind(IntEnum):
     SOFTMAX = 13
     PAD = 14
     MOVE = 15
+    SEGMENT = 16
 
 
 class Layout(IntEnum):
@@ -123,11 +127,17 @@ class Traversal(IntEnum):
 
 
 class StoredBy(IntEnum):
-    """How a tensor's pixels follow each other in memory. order: as a table of positions says."""
+    """How a tensor's pixels follow each other in memory. order: as a table of positions says. The rest
+    are of tensors inside a segment, of which only some rows exist. ring: [rows][w][c]. planes:
+    [c][rows][w], a row with the padding of the depthwise op that reads it. parked: in the ring of the
+    tensor that it is made of."""
 
     ROW = 0
     COLUMN = 1
     ORDER = 2
+    RING = 3
+    PLANES = 4
+    PARKED = 5
 
 
 class Rounding(IntEnum):

@@ -24,6 +24,8 @@ _CONSTANTS = (
     "ARENA_LEAD",
     "GUARD_BYTES",
     "OPERANDS_MAX",
+    "STAGES_MAX",
+    "SCRATCH_APART",
     "FRAME_MAX",
     "DATA_MAX",
     "LOG_MAX",

@@ -129,7 +129,7 @@ class Hello(Record):
 class RunRequest(Record):
     """Run a case `repeats` times. paint 0: pattern P, 1: its complement. keep_interrupts: leave the
     USB interrupt on inside the window, because it is longer than a host would wait. ops: only so many of
-    the first ops, the last one's output being the case's then; 0: all."""
+    the first ops, a segment being one, the last one's output being the case's then; 0: all."""
 
     c_name: ClassVar[str] = "run_request"
     case_index: U32
@@ -160,8 +160,9 @@ class CaseVerified(Record):
 
 @dataclass(frozen=True)
 class OpResult(Record):
-    """One op of one repeat. cycles has the empty bracket and counted interrupts taken off. kernel: which
-    ran it, its index in the runner's table. breaches: Breach bits, what it did not leave as it was."""
+    """One op, or one segment, of one repeat; op_index counts these. cycles has the empty bracket and
+    counted interrupts taken off. kernel: which ran it, its index in the runner's table. breaches: Breach
+    bits, what it did not leave as it was."""
 
     c_name: ClassVar[str] = "op_result"
     cycles: U64
@@ -286,6 +287,10 @@ class TensorRecord(Record):
     stored_by: a StoredBy. The outermost pad_* rows and columns are padding that is stored with the
     tensor, all `fill`. StoredBy.ORDER: pixel (y, x) is the positions[y * w + x]-th in memory, with the
     table, 16 bits an entry, at positions_offset of the case's weights slice.
+
+    Of a tensor inside a segment h, w and c are those of the whole tensor, and `rows` slots of it exist,
+    row y in slot y mod rows; bytes are those of the ring. A parked one says where the ring is that it
+    lies in.
     """
 
     c_name: ClassVar[str] = "tensor_record"
@@ -301,6 +306,7 @@ class TensorRecord(Record):
     pad_right: U16
     fill: I32
     positions_offset: U32
+    rows: U32
 
 
 @dataclass(frozen=True)
@@ -321,7 +327,12 @@ class OpRecord(Record):
     [c_out, k_h, k_w, c_in], depthwise [k_h, k_w, c_out], fully connected [c_out, c_in], table [256].
     quants: quant_count from index quant_first of the case's slice. kernel: that runs it, its index in
     the runner's table; step_pixels: B, the output pixels that it makes a step. It may want its weights
-    packed (harness.kernels.packers)."""
+    packed (harness.kernels.packers). Its scratch lies at scratch_offset from the arena's base, if not
+    SCRATCH_APART.
+
+    A segment's `stages` following records are its ops, in order, each as if it ran alone; it reads its
+    own inputs, the first stage's first, and makes the last stage's output. Its weights and quants are
+    those of all stages."""
 
     c_name: ClassVar[str] = "op_record"
     kind: U16
@@ -352,6 +363,9 @@ class OpRecord(Record):
     quant_first: U32
     quant_count: U32
     step_pixels: U32
+    scratch_offset: U32
+    scratch_bytes: U32
+    stages: U32
 
 
 RECORDS: tuple[type[Record], ...] = (

@@ -344,8 +344,9 @@ def test_where_the_code_lies_changes_nothing(before: int, tmp_path: Path) -> Non
     for name in ("conv", "depthwise", "add", "exact"):
         path = moved / f"{name}.c"
         text = path.read_text()
-        at = text.index('#include "port/placement.h"\n') + len('#include "port/placement.h"\n')
-        path.write_text(text[:at] + space.replace("FILE", name) + text[at:])
+        include = '#include "port/placement.h"\n'
+        at = text.index("#include")
+        path.write_text(text[:at] + include + space.replace("FILE", name) + text[at:])
     layers = [
         Layer("pointwise", ConvGeometry(4, 5, 13, 7)),
         Layer("window", ConvGeometry(5, 7, 3, 4, 3, 3, pad=Pad.same(1, 1))),

@@ -18,7 +18,7 @@ NETWORKS = Path(__file__).with_name("networks")
 
 
 def _plans(name: str, entry: BoardEntry) -> dict[Strategy, NetworkPlan]:
-    """All four run, to the same bytes as the host's."""
+    """All five run, to the same bytes as the host's."""
     cases = network_cases(load_network(NETWORKS / name), list(Strategy))
     bench = Bench(entry, BenchOptions(seeds=(1, 2, 3), repeats=1))
     try:
@@ -27,7 +27,9 @@ def _plans(name: str, entry: BoardEntry) -> dict[Strategy, NetworkPlan]:
         bench.close()
     for verdict in verdicts:
         demand(verdict)
-    assert [verdict.plan for verdict in verdicts] == ["dual", "baseline", "rip", "extended"]
+    assert [verdict.plan for verdict in verdicts] == [
+        "dual", "baseline", "rip", "extended", "fused",
+    ]  # fmt: skip
     assert len({verdict.output_crc for verdict in verdicts}) == 1
     return {case.plan.strategy: case.plan for case in cases}
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from harness.schema import records
 from harness.schema.constants import (
+    SCRATCH_APART,
     FrameType,
     Layout,
     OpKind,
@@ -99,6 +100,9 @@ class OneOp:
             quant_first=0,
             quant_count=len(self.quants),
             step_pixels=1,
+            scratch_offset=SCRATCH_APART,
+            scratch_bytes=0,
+            stages=0,
         )
 
     def parts(self) -> CaseParts:

@@ -21,6 +21,7 @@ from harness.schema import records
 from harness.schema.constants import (
     PACK_MAGIC,
     PACK_VERSION,
+    SCRATCH_APART,
     FrameType,
     Layout,
     OpKind,
@@ -227,6 +228,9 @@ class Conv:
             quant_first=0,
             quant_count=len(self.quants),
             step_pixels=1,
+            scratch_offset=SCRATCH_APART,
+            scratch_bytes=0,
+            stages=0,
         )
 
     def tensors(self) -> list[records.TensorRecord]:
@@ -244,6 +248,7 @@ def tensor(offset: int, h: int, w: int, c: int, **changes: Any) -> records.Tenso
         **dict.fromkeys(("pad_top", "pad_left", "pad_bottom", "pad_right"), 0),
         "fill": 0,
         "positions_offset": 0,
+        "rows": 0,
     }
     return records.TensorRecord(
         offset=offset, bytes=h * w * c, h=h, w=w, c=c, **{**fields, **changes}
@@ -320,6 +325,8 @@ def with_kernel(op: records.OpRecord, tensors: list[records.TensorRecord]) -> re
         rounding, kind = Rounding(op.rounding), OpKind(op.kind)
         first, output = tensors[op.inputs[0]], tensors[op.output]
     except (ValueError, IndexError):
+        return op
+    if kind is OpKind.SEGMENT:
         return op
     names = {"h_in": first.h, "w_in": first.w, "c_in": first.c, "operands": op.input_count}
     names |= {"h_out": output.h, "w_out": output.w, "c_out": output.c, "broadcast": 0}

@@ -32,6 +32,7 @@ from tests.firmware.support import (
 # the lower half of a BAD_RECORD's detail (runner/pack.h)
 LAYOUT, LENGTH, SIZE, RANGE, INDEX, KIND, GEOMETRY, SHAPE = 1, 2, 3, 4, 5, 6, 7, 8
 WEIGHTS, QUANTS, ZERO, ACTIVATION, SHIFT, MULTIPLIER, COUNT = 9, 10, 11, 12, 13, 14, 15
+RING, STAGE, SCRATCH = 21, 22, 23
 OPERANDS, POSITIONS = 16, 17
 _HEAD, _ENTRY = records.PackHeader.size(), records.CaseEntry.size()
 _SLICES = next(m.offset for m in records.CaseEntry.members() if m.name == "ops")
@@ -92,13 +93,20 @@ def test_the_good_case_runs(host: HostRunner) -> None:
         ({"outputs": ()}, OPERANDS),
         ({"outputs": (1,) * 5}, OPERANDS),
         ({"op__kind": 0}, KIND),
-        ({"op__kind": 16}, KIND),
+        ({"op__kind": 17}, KIND),
+        ({"op__kind": 16}, STAGE),
         ({"op__layout": 1}, GEOMETRY),
         ({"op__layout": 2}, GEOMETRY),
         ({"input__pad_top": 1}, GEOMETRY),
         ({"input__pad_top": 3, "input__pad_bottom": 1}, SIZE),
         ({"input__pad_right": 5}, SIZE),
-        ({"input__stored_by": 3}, SIZE),
+        ({"input__stored_by": 3}, RING),
+        ({"output__stored_by": 3}, RING),
+        ({"input__stored_by": 6}, RING),
+        ({"op__scratch_offset": 2}, SCRATCH),
+        ({"op__scratch_offset": 101, "op__scratch_bytes": 0}, SCRATCH),
+        ({"op__scratch_offset": 96, "op__scratch_bytes": 5}, SCRATCH),
+        ({"op__scratch_offset": 96, "op__scratch_bytes": 0xFFFF_FFFF}, SCRATCH),
         ({"input__stored_by": 2}, POSITIONS),
         ({"input__stored_by": 2, "input__positions_offset": 15}, POSITIONS),
         ({"input__stored_by": 2, "input__positions_offset": 16}, POSITIONS),

@@ -9,7 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.schema.constants import FrameType, Layout, OpKind, Rounding, TapOrder, Traversal
+from harness.schema.constants import (
+    SCRATCH_APART,
+    FrameType,
+    Layout,
+    OpKind,
+    Rounding,
+    TapOrder,
+    Traversal,
+)
 from harness.schema.records import OpRecord, QuantRecord, RunResult, TensorRecord
 from tests.firmware.support import (
     CaseParts,
@@ -131,6 +139,7 @@ class OneOp:
             "activation_min": -128, "activation_max": 127,
             "weights_offset": 0, "weights_bytes": len(self.weights),
             "quant_first": 0, "quant_count": len(self.quants), "step_pixels": 1,
+            "scratch_offset": SCRATCH_APART, "scratch_bytes": 0, "stages": 0,
         }  # fmt: skip
         return OpRecord(**{"kind": self.kind, **usual, **self.fields})
 

@@ -6,17 +6,21 @@ from __future__ import annotations
 import ctypes
 import random
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.case.network_records import network_records
 from harness.geometry import Execution
-from harness.kernels import KernelSet, find_kernels, table_source
+from harness.kernels import PLAIN, KernelSet, find_kernels, table_source
 from harness.kernels.declared import Kernel, Situation
 from harness.kernels.formula import NAMES
-from harness.schema.constants import Layout, OpKind, Rounding, TapOrder, Traversal
+from harness.schema.constants import SCRATCH_APART, Layout, OpKind, Rounding, TapOrder, Traversal
 from harness.schema.records import OpRecord, TensorRecord
+from tests.device.forced_segments import forced_case, forced_plan
+from tests.device.test_segments import usable
 from tests.firmware.support import tensor
 from tests.kernels.host import library
 
@@ -60,9 +64,15 @@ class Table:
         self._c = library(folder, f"{table_source(kernels.all())}\n{stubs}\n{ASK}")
 
     def ask(self, record: OpRecord, tensors: list[TensorRecord]) -> tuple[int, ...] | None:
+        return self.ask_segment([record], tensors)
+
+    def ask_segment(
+        self, records: list[OpRecord], tensors: list[TensorRecord]
+    ) -> tuple[int, ...] | None:
+        """records: its own, then its stages'."""
         answer = (ctypes.c_uint64 * 4)()
-        packed = b"".join(t.pack() for t in tensors)
-        return tuple(answer) if self._c.asked(record.pack(), packed, answer) else None
+        ops, packed = (b"".join(one.pack() for one in some) for some in (records, tensors))
+        return tuple(answer) if self._c.asked(ops, packed, answer) else None
 
 
 @pytest.fixture(scope="module", params=["plain", "many"])
@@ -99,7 +109,8 @@ def _draw(rng: random.Random, count: int) -> tuple[OpRecord, list[TensorRecord]]
         2)), tap_order=rng.choice((0, 0, 1, 1, 2)), traversal=rng.choice((0, 0, 1, 2, 3, 4, 5, 37)),
         input_count=rng.randint(1, 2), inputs=(0, 1, 0, 0), output=2, kernel=rng.randint(0, count),
         input_zero_points=(0, 0), output_zero_point=0, activation_min=0, activation_max=0,
-        weights_offset=0, weights_bytes=0, quant_first=0, quant_count=0, step_pixels=pixels, **fields,
+        weights_offset=0, weights_bytes=0, quant_first=0, quant_count=0, step_pixels=pixels,
+        scratch_offset=SCRATCH_APART, scratch_bytes=0, stages=0, **fields,
     )  # fmt: skip
     return record, [first, second, output]
 
@@ -138,8 +149,7 @@ def _expected(kernel: Kernel, asked: Situation, pixels: int) -> tuple[int, ...] 
     if not kernel.takes(asked):
         return None
     sizes = [formula.evaluate(asked.names) for formula in kernel.pixels]
-    pixels = min(pixels, 2**31 - 1)
-    if pixels not in sizes:
+    if pixels not in sizes or not 0 < pixels < 2**31:  # op_call's are signed, and no step is empty
         return None
     least = kernel.weights_bytes
     needed = 0 if least is None else least.evaluate({**asked.names, "b": pixels})
@@ -150,21 +160,42 @@ def test_it_says_what_python_says(table: Table) -> None:
     """Of 40,000 records, each for the kernel that it names."""
     rng = random.Random(6)
     count = len(table.kernels.kernels)
+    ordinary = {
+        n: kernel.name
+        for n, kernel in enumerate(table.kernels.kernels)
+        if kernel.kind is not OpKind.SEGMENT
+    }
     taken: dict[str, int] = {}
     for _ in range(40_000):
         record, tensors = _draw(rng, count)
-        if rng.random() < 0.7 and record.kernel < count:
+        if rng.random() < 0.7 and record.kernel in ordinary:
             record = _likely(rng, record, table.kernels.kernels[record.kernel])
         asked = _situation(record, tensors)
         expected = None
-        if asked is not None and record.kernel < count:
+        if asked is not None and record.kernel in ordinary:
             kernel = table.kernels.kernels[record.kernel]
             expected = _expected(kernel, asked, record.step_pixels)
             if expected is not None:
                 taken[kernel.name] = taken.get(kernel.name, 0) + 1
         assert table.ask(record, tensors) == expected, (record, tensors)
-    assert set(taken) == {kernel.name for kernel in table.kernels.kernels}
+    assert set(taken) == set(ordinary.values())
     assert min(taken.values()) >= 5, taken
+
+
+def test_it_says_what_python_says_of_segments(tmp_path: Path) -> None:
+    """Their scratch is the most that any stage asks for, and every stage must be taken."""
+    table = Table(find_kernels("plain"), tmp_path)
+    for name, segment in islice(usable(11, PLAIN), 60):
+        plan = forced_plan(segment, name)
+        made = network_records(forced_case(plan))
+        (choice,) = plan.choices
+        assert table.ask_segment(made.ops, made.tensors) == (choice.scratch_bytes, 0, 1, 1)
+        for stage in range(1, len(made.ops)):
+            for change in ({"d_h": 2}, {"rounding": 2}):
+                ops = [*made.ops]
+                ops[stage] = replace(ops[stage], **change)
+                assert table.ask_segment(ops, made.tensors) is None
+        assert table.ask_segment([replace(made.ops[0], stages=0)], made.tensors) is None
 
 
 def test_what_is_left_out_runs_nothing(tmp_path: Path) -> None:

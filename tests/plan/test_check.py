@@ -22,7 +22,9 @@ from harness.plan.edges import CHANNEL, REVERSED
 from harness.plan.replay import Harm, Replay
 from harness.schema.constants import Layout, OpKind, Traversal
 
-KINDS = [kind for kind in OpKind if kind not in (OpKind.MOVE, OpKind.FULLY_CONNECTED)]
+KINDS = [
+    kind for kind in OpKind if kind not in (OpKind.MOVE, OpKind.SEGMENT, OpKind.FULLY_CONNECTED)
+]
 STEM = Layer("stem", ConvGeometry(7, 7, 3, 8, 3, 3, 2, 2, pad=Pad.same(1, 1)))
 
 

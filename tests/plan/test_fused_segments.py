@@ -11,9 +11,8 @@ from harness.geometry import ConvGeometry, ElementwiseGeometry, Pad
 from harness.geometry.segment import Segment, Stage
 from harness.network import Layer, Network, Node
 from harness.plan import FUSED_KERNELS, RingForm
-from harness.plan.parts import LONGEST
 from harness.plan.segments import Fused, fuse
-from harness.schema.constants import OpKind
+from harness.schema.constants import STAGES_MAX, OpKind
 from tests.bounds.test_fused import bottleneck, check
 from tests.plan.graphs import model
 from tests.plan.test_fused import PEAKS, fused, segments
@@ -22,12 +21,12 @@ CONV, DEPTHWISE, ADD = OpKind.CONV, OpKind.DEPTHWISE, OpKind.ADD
 
 
 def fusable(network: Network) -> list[Fused]:
-    """Every run of at most LONGEST ops that is a segment."""
+    """Every run of at most STAGES_MAX ops that is a segment."""
     ops = len(network.nodes)
     runs = [
         range(first, end)
         for first in range(ops)
-        for end in range(first + 2, min(first + LONGEST, ops) + 1)
+        for end in range(first + 2, min(first + STAGES_MAX, ops) + 1)
     ]
     return [found for run in runs if (found := fuse(network, run)) is not None]
 
@@ -99,17 +98,17 @@ def test_what_is_no_chain() -> None:
 
 def test_what_the_fused_kernels_take() -> None:
     kernel = FUSED_KERNELS[RingForm.PLANAR]
-    assert kernel.takes(bottleneck(20, 24, 120, 24, 3, 1, adds=True))
+    assert kernel.takes(bottleneck(20, 24, 120, 24, 3, 1, adds=True), ())
     stem = Stage(CONV, ConvGeometry(20, 20, 3, 8, 3, 3, 2, 2, pad=Pad.same(1, 1)))
     dense = Stage(CONV, ConvGeometry(10, 10, 8, 8, 3, 3, pad=Pad.same(1, 1)))
-    assert kernel.takes(Segment((stem, Stage(CONV, ConvGeometry(10, 10, 8, 4)))))
-    assert not kernel.takes(Segment((stem, dense)))  # a window in front only
+    assert kernel.takes(Segment((stem, Stage(CONV, ConvGeometry(10, 10, 8, 4)))), ())
+    assert not kernel.takes(Segment((stem, dense)), ())  # a window in front only
     dilated = ConvGeometry(10, 10, 8, 8, 3, 3, d_h=2, d_w=2, pad=Pad.same(2, 2))
-    assert not kernel.takes(Segment((stem, Stage(DEPTHWISE, dilated))))
+    assert not kernel.takes(Segment((stem, Stage(DEPTHWISE, dilated))), ())
     # 96 in and out, twice: 18,432 bytes of weights
-    assert not kernel.takes(bottleneck(20, 96, 96, 96, 3, 1))
+    assert not kernel.takes(bottleneck(20, 96, 96, 96, 3, 1), ())
     pool = Stage(OpKind.MAX_POOL, ConvGeometry(10, 10, 8, 8, 2, 2, 2, 2))
-    assert not kernel.takes(Segment((stem, pool)))
+    assert not kernel.takes(Segment((stem, pool)), ())
 
 
 def test_rings_and_scratch_of_each_form() -> None:
@@ -121,8 +120,8 @@ def test_rings_and_scratch_of_each_form() -> None:
     assert [ring.size for ring in pixel.rings(block)] == [5 * 20 * 120, 20 * 24]
     assert least.rings(block) == pixel.rings(block)
     # project: 8 * 120 + 2 * 20 * 120; depthwise: 4 * 5 * 24
-    assert planar.scratch_bytes(block) == pixel.scratch_bytes(block) == 5_760
-    assert least.scratch_bytes(block) == 5 * 24
+    assert planar.scratch_bytes(block, ()) == pixel.scratch_bytes(block, ()) == 5_760
+    assert least.scratch_bytes(block, ()) == 5 * 24
 
 
 def test_the_kinds_of_segments_that_a_kernel_must_run() -> None:

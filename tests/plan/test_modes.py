@@ -84,7 +84,7 @@ def test_modes_of_each_kind(kind: OpKind, geometry: ConvGeometry, names: list[st
 
 
 def test_every_kind_was_asked_for() -> None:
-    assert {kind for kind, *_ in ALL} == set(OpKind) - {OpKind.MOVE}
+    assert {kind for kind, *_ in ALL} == set(OpKind) - {OpKind.MOVE, OpKind.SEGMENT}
 
 
 def test_the_usual_modes() -> None:
@@ -97,7 +97,7 @@ def test_the_usual_modes() -> None:
         Execution(traversal=Traversal.REVERSE),
     )
     assert {kind: mode for (kind, _), mode in usual.items()} == {
-        **{kind: Mode(GATHER) for kind in OpKind if kind is not OpKind.MOVE},
+        **{kind: Mode(GATHER) for kind in set(OpKind) - {OpKind.MOVE, OpKind.SEGMENT}},
         OpKind.DEPTHWISE: Mode(channel),
         OpKind.AVERAGE_POOL: Mode(DIRECT),
         OpKind.MAX_POOL: Mode(DIRECT),
