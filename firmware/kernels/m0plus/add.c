@@ -7,37 +7,14 @@
  *
  * Packed constants: struct packed_add. For each scalar of the output the scalar of each operand is
  * read, then the result is written; nothing else in the arena is written. No scratch. */
-#include <stddef.h>
-
+#include "kernels/m0plus/addition.h"
 #include "kernels/m0plus/m0plus.h"
 #include "kernels/requantize.h"
 #include "port/placement.h"
 
 #ifdef __arm__
 
-struct packed_add {
-    int32_t factor_a, factor_b, offset;
-    uint32_t guard;                           /* of the fraction << 12 */
-};
-
-/* add_run.S knows the offsets. The pointers are to the ends. */
-struct addition {
-    const int8_t *a, *b;
-    int8_t *output;
-    int32_t minus_count;
-    struct packed_add packed;
-    int32_t low, high;
-    const struct op_call *call;
-};
-
-_Static_assert(offsetof(struct addition, packed) == 16, "ADD_PACKED");
-_Static_assert(offsetof(struct addition, low) == 32, "ADD_LOW");
-_Static_assert(offsetof(struct addition, call) == 40, "ADD_CALL");
-
 enum { LEFT_SHIFT_FACTOR = 1 << 20 };
-
-void m0plus_add_run(struct addition *addition);
-int32_t m0plus_add_exact(int32_t a, int32_t b, const struct op_call *call);
 
 RAM_CODE("m0plus_add_exact")
 int32_t m0plus_add_exact(int32_t a, int32_t b, const struct op_call *call)

@@ -6,11 +6,11 @@
 
 /* struct row of depthwise.c */
 #define ROW_PIXEL_BYTES 16
-#define ROW_FROM 96
-#define ROW_INPUT_BYTES 100
-#define ROW_FIRST 104
-#define ROW_COUNT 112
-#define ROW_TO 116
+#define ROW_FROM 92
+#define ROW_INPUT_BYTES 96
+#define ROW_FIRST 100
+#define ROW_COUNT 108
+#define ROW_TO 112
 
 /* The next scalar of a channel. zero: a register that is it. */
 .macro SCALAR to, zero, step

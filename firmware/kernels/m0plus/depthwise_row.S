@@ -27,9 +27,9 @@
 #define ROW_LOW 52
 #define ROW_HIGH 56
 #define ROW_EXACT 60
-#define ROW_LIST 84
-#define ROW_LEFT 88
-#define ROW_OUTPUT_STEP 92
+#define ROW_LIST 80
+#define ROW_LEFT 84
+#define ROW_OUTPUT_STEP 88
 
 .macro MULTIPLY weight
     ldmia r0!, {r4, r5, r6, r7}

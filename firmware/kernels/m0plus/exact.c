@@ -8,6 +8,8 @@ int32_t m0plus_exact(uint32_t x, const struct exact *exact)
 {
     const int32_t sum = (int32_t)(x + (uint32_t)exact->base);
     const int32_t zero_point = exact->zero_point;
-    return output_stage(requantize_double(sum, exact->multiplier, exact->shift), zero_point,
-                        exact->activation_min - zero_point, exact->activation_max - zero_point);
+    const int32_t scaled =
+        requantize_double(sum, exact->quant->multiplier, exact->quant->shift);
+    return output_stage(scaled, zero_point, exact->activation_min - zero_point,
+                        exact->activation_max - zero_point);
 }

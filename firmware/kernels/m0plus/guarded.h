@@ -30,7 +30,7 @@ struct packed_channel {
 
 struct exact {
     int32_t base;
-    int32_t multiplier, shift;
+    const struct quant_record *quant;
     int32_t zero_point, activation_min, activation_max;
 };
 
@@ -54,8 +54,7 @@ static inline void set_channel(struct exact *exact, const struct packed_channel 
                                const struct quant_record *quant)
 {
     exact->base = channel->base;
-    exact->multiplier = quant->multiplier;
-    exact->shift = quant->shift;
+    exact->quant = quant;
 }
 
 /* In SRAM; called by the assembler. */

@@ -12,5 +12,8 @@ void m0plus_depthwise_k3(const struct op_call *call);
 void m0plus_depthwise_k5(const struct op_call *call);
 void m0plus_depthwise_k7(const struct op_call *call);
 void m0plus_add(const struct op_call *call);
+void m0plus_segment(const struct op_call *call);
+bool m0plus_segment_sound(const struct op_record *record, const struct tensor_record *tensors,
+                          const int8_t *constants);
 
 #endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A segment for the Cortex-M0+: row after row (plain/segment_rows.h), with the row kernels of this set.
+ * The constants of its stages are those of m0plus_conv, m0plus_depthwise and m0plus_add.
+ *
+ *   convolution: the fields of a row are copied to columns, or of as many pixels as there is room for,
+ *                then channel after channel is written.
+ *   depthwise:   channel after channel is read and written, from left to right.
+ *   add:         both scalars are read, then the sum is written; ascending. */
+#include "kernels/m0plus/segment.h"
+
+#include "kernels/m0plus/m0plus.h"
+
+enum { PACKED_ADD_BYTES = 16 };
+
+/* The least that a stage's packed constants take; 0: there are none for it. */
+static uint64_t least_bytes(const struct op_record *stage, const struct tensor_record *tensors)
+{
+    const uint64_t channels = tensors[stage->output].c;
+    const uint64_t taps = (uint64_t)stage->k_h * stage->k_w;
+    switch (stage->kind) {
+    case OP_KIND_CONV:
+        return channels * sizeof(struct packed_channel);
+    case OP_KIND_DEPTHWISE:
+        return channels * (sizeof(struct packed_channel) + taps);
+    case OP_KIND_ADD:
+        return PACKED_ADD_BYTES;
+    default:
+        return 0;
+    }
+}
+
+bool m0plus_segment_sound(const struct op_record *record, const struct tensor_record *tensors,
+                          const int8_t *constants)
+{
+    for (uint32_t number = 1; number <= record->stages; number++) {
+        const struct op_record *const stage = &record[number];
+        const uint64_t least = least_bytes(stage, tensors);
+        if (least == 0 || stage->weights_bytes < least ||
+            stage->weights_offset < record->weights_offset ||
+            stage->weights_offset % sizeof(uint32_t) != 0) {
+            return false;
+        }
+        const uint32_t offset = stage->weights_offset - record->weights_offset;
+        if (stage->kind == OP_KIND_CONV && !m0plus_conv_sound(stage, tensors, constants + offset)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+#ifdef __arm__
+
+/* Padding beside the rows of planes, as plain_segment_begin has written it. */
+ALWAYS_INLINE void bias_padding(struct segment *segment)
+{
+    for (int32_t number = 1; number < segment->last; number++) {
+        const struct stage *const stage = &segment->stages[number];
+        const struct rows *const rows = &stage->output;
+        int8_t *row = rows->first;
+        if (output_bias(stage) == 0) {
+            continue;
+        }
+        for (int32_t left = stage->c_out * rows->slots; left > 0; left--) {
+            for (int32_t x = -rows->before; x < 0; x++) {
+                row[x] = (int8_t)(row[x] ^ INT8_MIN);
+            }
+            for (int32_t x = stage->w_out; x < stage->w_out + rows->after; x++) {
+                row[x] = (int8_t)(row[x] ^ INT8_MIN);
+            }
+            row += rows->row_step;
+        }
+    }
+}
+
+/* The padding left of the next row of planes, over which a parked row may have been. */
+ALWAYS_INLINE void restore_padding(const struct segment *segment, int32_t number)
+{
+    const struct stage *const stage = &segment->stages[number];
+    const struct rows *const rows = &stage->output;
+    const int32_t value = stage[1].input_zero_point + PLANE_BIAS;
+    int8_t *row = plain_segment_row(segment, number, rows->made);
+    for (int32_t left = stage->c_out; left > 0; left--) {
+        for (int32_t x = -rows->before; x < 0; x++) {
+            row[x] = (int8_t)value;
+        }
+        row += rows->channel_step;
+    }
+}
+
+/* Streams take what the scratch has beyond what the stages share. Early stages make the more rows. */
+ALWAYS_INLINE void keep_streams(const struct segment *segment, const struct op_call *call,
+                                struct streams streams[])
+{
+    const struct op_record *const record = call->record;
+    const uint32_t given = record->scratch_offset == SCRATCH_APART ? 0 : record->scratch_bytes;
+    uint32_t shared = 0;
+    for (int32_t number = 1; number <= segment->last; number++) {
+        const struct stage *const stage = &segment->stages[number];
+        const uint32_t own = stage->kind == OP_KIND_CONV ? m0plus_segment_scratch(stage) : 0;
+        shared = own > shared ? own : shared;
+    }
+    uint8_t *at = call->scratch + shared;
+    const uint8_t *const end = call->scratch + (given > shared ? given : shared);
+    for (int32_t number = 1; number <= segment->last; number++) {
+        const struct stage *const stage = &segment->stages[number];
+        if (stage->kind == OP_KIND_CONV) {
+            streams[number] = m0plus_segment_streams(stage, at, end);
+            at += (uint32_t)(streams[number].kept * streams[number].words) * sizeof(uint32_t);
+        }
+    }
+}
+
+RAM_CODE("m0plus_segment")
+void m0plus_segment(const struct op_call *call)
+{
+    struct segment segment;
+    struct streams streams[1 + STAGES_MAX];
+    plain_segment_begin(&segment, call);
+    bias_padding(&segment);
+    keep_streams(&segment, call, streams);
+    int32_t number = plain_segment_next(&segment, 0);
+    while (number != 0) {
+        if (output_bias(&segment.stages[number]) != 0) {
+            restore_padding(&segment, number);
+        }
+        switch (segment.stages[number].kind) {
+        case OP_KIND_CONV:
+            m0plus_segment_conv(&segment, number, call->scratch, &streams[number]);
+            break;
+        case OP_KIND_DEPTHWISE:
+            m0plus_segment_depthwise(&segment, number);
+            break;
+        default:
+            m0plus_segment_add(&segment, number);
+            break;
+        }
+        plain_segment_made(&segment, number);
+        number = plain_segment_next(&segment, number);
+    }
+}
+
+#endif
