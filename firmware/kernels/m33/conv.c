@@ -24,21 +24,6 @@
 #include "port/placement.h"
 #include "runner/kernels.h"
 
-/* Of one op. taps: of a field; filled: rounded up to a multiple of 4. */
-struct conv {
-    const struct op_call *call;
-    struct channels channels;
-    int32_t taps, filled;
-    uint32_t *weights;                        /* of 4 channels, widened */
-    uint32_t *fields;
-    int8_t *staged, *spare;
-};
-
-/* Of one step, from output pixel `first` on. */
-struct step {
-    int32_t first, count;
-};
-
 ALWAYS_INLINE struct conv conv_of(const struct op_call *call)
 {
     const int32_t taps = call->k_h * call->k_w * call->c_in;
@@ -56,6 +41,8 @@ ALWAYS_INLINE struct conv conv_of(const struct op_call *call)
         .fields = fields,
         .staged = staged,
         .spare = staged + filled + 4,
+        .pixel_step = call->c_out,
+        .channel_step = 1,
     };
 }
 
@@ -129,7 +116,8 @@ ALWAYS_INLINE void widen_channels(const struct conv *conv, const int8_t *const r
     }
 }
 
-/* One sweep over all pixels of a step; an odd one's partner is written to `partner`. */
+/* 4 channels of all pixels of a step; with an odd number of them the last one's partner is written to
+ * `partner`, 4 bytes. */
 ALWAYS_INLINE void sweep_pixels(const struct conv *conv, struct sweep *sweep, int32_t count,
                                 int8_t *partner)
 {
@@ -143,6 +131,38 @@ ALWAYS_INLINE void sweep_pixels(const struct conv *conv, struct sweep *sweep, in
         sweep->pairs = 1;
         sweep->pixel_step = (int32_t)((intptr_t)partner - (intptr_t)sweep->output);
         m33_sweep(sweep);
+    }
+}
+
+/* The same to planes, `channel_step` bytes apart; an odd pixel goes by way of the spare ones. */
+ALWAYS_INLINE void sweep_planes(const struct conv *conv, struct sweep *sweep, int32_t count,
+                                int32_t channels)
+{
+    int8_t *const output = sweep->output;
+    sweep->fields = conv->fields;
+    sweep->pairs = count / 2;
+    sweep->pixel_step = conv->channel_step;
+    if (sweep->pairs != 0 && channels == SWEEP_CHANNELS) {
+        m33_sweep_planes(sweep);
+        if (count % 2 == 0) {
+            return;
+        }
+    }
+    int32_t pixel = channels == SWEEP_CHANNELS ? count & ~1 : 0;
+    sweep->fields = conv->fields + pixel / 2 * conv->filled;
+    for (; pixel < count; pixel += 2) {
+        sweep->output = conv->spare;
+        sweep->pixel_step = 2;
+        sweep->pairs = 1;
+        m33_sweep_planes(sweep);
+        sweep->fields += conv->filled;
+        for (int32_t channel = 0; channel < channels; channel++) {
+            int8_t *const to = output + channel * conv->channel_step + pixel;
+            to[0] = conv->spare[2 * channel];
+            if (pixel + 1 < count) {
+                to[1] = conv->spare[2 * channel + 1];
+            }
+        }
     }
 }
 
@@ -162,7 +182,7 @@ static void exact_channel(const struct conv *conv, const struct step *step, int3
             const int32_t x = field[tap / 4 * 8 + place[tap % 4]] / 2;
             sum += (uint32_t)(x * weights[tap]);
         }
-        call->output[(step->first + pixel) * call->c_out + channel] =
+        step->output[pixel * conv->pixel_step + channel * conv->channel_step] =
             exact_byte(call, quant, (int32_t)sum);
     }
 }
@@ -171,7 +191,7 @@ static void exact_channel(const struct conv *conv, const struct step *step, int3
 ALWAYS_INLINE void write_rest(const struct conv *conv, struct sweep *sweep, int32_t count,
                               int8_t *output, int32_t channels)
 {
-    const int32_t pixel_step = conv->call->c_out;
+    const int32_t pixel_step = conv->pixel_step;
     sweep->output = conv->spare;
     sweep->pixel_step = SWEEP_CHANNELS;
     sweep_pixels(conv, sweep, count, conv->spare + SWEEP_CHANNELS * count);
@@ -209,17 +229,20 @@ ALWAYS_INLINE void write_channels(const struct conv *conv, const struct step *st
 {
     const struct op_call *const call = conv->call;
     const int32_t left = call->c_out - channel;
-    int8_t *const output = call->output + step->first * call->c_out + channel;
+    int8_t *const output = step->output + channel * conv->channel_step;
     const int8_t *rows[SWEEP_CHANNELS];
     const struct specials special = plan_channels(conv, channel, sweep, rows);
-    if (step->count == 1 && left >= SWEEP_CHANNELS && special.negated == 0 &&
-        conv->taps == conv->filled) {
+    if (conv->channel_step == 1 && step->count == 1 && left >= SWEEP_CHANNELS &&
+        special.negated == 0 && conv->taps == conv->filled) {
         write_pixel(conv, sweep, rows[0], output);
     } else {
         widen_channels(conv, rows, special.negated);
-        if (left >= SWEEP_CHANNELS) {
+        if (conv->channel_step != 1) {
             sweep->output = output;
-            sweep->pixel_step = call->c_out;
+            sweep_planes(conv, sweep, step->count, left < SWEEP_CHANNELS ? left : SWEEP_CHANNELS);
+        } else if (left >= SWEEP_CHANNELS) {
+            sweep->output = output;
+            sweep->pixel_step = conv->pixel_step;
             sweep_pixels(conv, sweep, step->count, conv->spare);
         } else {
             write_rest(conv, sweep, step->count, output, left);
@@ -230,6 +253,20 @@ ALWAYS_INLINE void write_channels(const struct conv *conv, const struct step *st
         if ((slow & 1) != 0) {
             exact_channel(conv, step, channel + number);
         }
+    }
+}
+
+RAM_CODE("m33_conv_step")
+void m33_conv_step(const struct conv *conv, const struct step *step)
+{
+    const struct op_call *const call = conv->call;
+    struct sweep sweep;                       /* an initializer would call memset, which lies in flash */
+    sweep.low = all_bytes(call->activation_min);
+    sweep.high = all_bytes(call->activation_max);
+    sweep.weights = conv->weights;
+    sweep.pair_bytes = 4 * conv->filled;
+    for (int32_t channel = 0; channel < call->c_out; channel += SWEEP_CHANNELS) {
+        write_channels(conv, step, &sweep, channel);
     }
 }
 
@@ -244,21 +281,14 @@ void m33_conv(const struct op_call *call)
         .groups = conv.filled / 4,
         .offset = both_halves(-2 * call->input_zero_point),
     };
-    struct sweep sweep = {
-        .low = all_bytes(call->activation_min),
-        .high = all_bytes(call->activation_max),
-        .weights = conv.weights,
-        .pair_bytes = 4 * conv.filled,
-    };
     const int32_t pixels = call->h_out * call->w_out;
-    for (struct step step = {0, call->step_pixels}; step.first < pixels;
-         step.first += call->step_pixels) {
-        if (step.count > pixels - step.first) {
-            step.count = pixels - step.first;
+    struct step step = {call->output, call->step_pixels};
+    for (int32_t first = 0; first < pixels; first += call->step_pixels) {
+        if (step.count > pixels - first) {
+            step.count = pixels - first;
         }
         m33_gather(&gathering, conv.fields, step.count);
-        for (int32_t channel = 0; channel < call->c_out; channel += SWEEP_CHANNELS) {
-            write_channels(&conv, &step, &sweep, channel);
-        }
+        m33_conv_step(&conv, &step);
+        step.output += call->step_pixels * call->c_out;
     }
 }
