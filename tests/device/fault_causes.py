@@ -135,7 +135,7 @@ CAUSES = (
     Cause("probe-fault", "probe-fault,at=300", FlashError, "FAULT", _STOPS),
     Cause("probe-vanishes", "probe-vanish,at=300", FlashError, "unplugged", _STOPS),
     Cause("swd-parity", "probe-parity,at=300", FlashError, "parity", _STOPS),
-    Cause("swd-corrupt", "probe-corrupt,at=450", FlashError, "could not be flashed", _STOPS),
+    Cause("swd-corrupt", "probe-corrupt,at=452", FlashError, "could not be flashed", _STOPS),
     Cause("other-chip", "probe-dpidr,value={other_dpidr}", ProbeError, "no connection", _STOPS),
     Cause("core1-running", "core1-running", None, "", "resets both cores before anything else"),
     # flash
