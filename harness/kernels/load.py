@@ -34,7 +34,7 @@ _KEYS = (
 _KEYS_OF_SEGMENTS = (
     *_NEEDED,
     *("set", "run", "chips", "accepts", "rounding", "scratch", "spare", "alignment"),
-    *("weights", "weights_bytes", "sound", "library"),
+    *("weights", "sound", "library"),
 )
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _MAX_NAME = 60
@@ -109,7 +109,7 @@ def _kernel(node: Node, folder: Path, usual_set: str | None) -> Kernel:
         spare=_formula(entry, "spare", "0", STAGE_NAMES) if "spare" in entry else None,
         alignment=_alignment(entry.get("alignment")),
         weights=weights,
-        weights_bytes=_formula(entry, "weights_bytes", "0", names) if packed else None,
+        weights_bytes=_formula(entry, "weights_bytes", "0", STEP_NAMES) if packed else None,
         sound=_name(entry["sound"]) if "sound" in entry else None,
         cycles=_formula(entry, "cycles", "0", STEP_NAMES) if "cycles" in entry else None,
         sources=tuple(_source(item, folder) for item in entry["sources"].sequence()),
