@@ -42,7 +42,8 @@ _CPU = {
     "rp2040": ["-mcpu=cortex-m0plus"],
     "rp2350": ["-mcpu=cortex-m33", "-mfloat-abi=soft"],
 }
-_OTHER_SRAM = {"rp2040": range(268 << 10, (520 << 10) + 1, 4 << 10)}  # what a link script takes
+_OTHER_SRAM = {"rp2040": range(72 << 10, (520 << 10) + 1, 4 << 10)}  # what a link script takes
+_SRAM = {"rp2040": 264 << 10, "rp2350": 520 << 10}
 _NOP_BYTES = 2
 _TABLE = "kernel_table.c"  # generated into the folder where a build works
 _TEXTS = (".c", ".h", ".S", ".inc", ".ld", ".txt")  # what a build may read
@@ -91,7 +92,7 @@ def flags_for(chip: str, sram_bytes: int | None = None) -> list[str]:
 def check_sram(chip: str, sram_bytes: int | None) -> None:
     """Errors: ConfigError for an SRAM that the chip's link script has no layout for."""
     sizes = _OTHER_SRAM.get(chip, range(0))
-    if sram_bytes is None or sram_bytes in sizes:
+    if sram_bytes is None or (sram_bytes in sizes and sram_bytes != _SRAM[chip]):
         return
     others = f"multiples of {sizes.step} from {sizes[0]} to {sizes[-1]}, or " if sizes else ""
     raise ConfigError(

@@ -17,8 +17,8 @@ Nobody imports this package; the rest of the bench reaches it from outside, as i
     status(name)        where the board is, if not simply in this process
     serve, served, power   boards as processes of their own (`ripbench emu`)
 
-`pico1-emu`, `pico1-emu-xl` and `pico2-emu` exist without being configured. The unique id of an
-emulated board is the first 8 bytes of SHA-256 of its name.
+`pico1-emu`, `pico1-emu-xl`, `pico1-emu-half` and `pico2-emu` exist without being configured. The
+unique id of an emulated board is the first 8 bytes of SHA-256 of its name.
 
 Inside: `core/` (C: instructions, bus, peripherals) with `build.py` and `machine.py`; `board.py`
 joins a machine, `usbhost.py` (with `usb_pipes`, `usb_descriptors`, `cdc`, `usbbus`) and their

@@ -18,7 +18,7 @@ from harness.emulator.board import BoardOptions
 from harness.emulator.chips import CHIPS
 from harness.emulator.clock import Clock
 from harness.emulator.faultplan import Fault, parse_faults, spec
-from harness.emulator.machine import MORE_SRAM_BYTES, SRAM_BYTES
+from harness.emulator.machine import OTHER_SRAM_BYTES, SRAM_BYTES
 from harness.emulator.profiler import Profiler
 from harness.emulator.remote import RemoteBoard, RemoteClock, RemoteTimings, RemoteWitness
 from harness.emulator.timings import Timings
@@ -39,10 +39,9 @@ def configure(entry: Mapping[str, object]) -> None:
     """Make a board of boards.yaml known before its first use.
 
     entry: `name` and `chip` are needed; `xip_miss_cycles` is what the firmware's flash set-up must
-    come out at; `sram_bytes` makes it a chip that does not exist, with more SRAM; `faults` is a plan of
-    what goes wrong (`faultplan.py`), with which a board that is served must have been served, whatever
-    comes after it there; anything else says nothing to an
-    emulator. Raises ConfigError.
+    come out at; `sram_bytes` makes it a chip that does not exist, with more or less SRAM; `faults` is a
+    plan of what goes wrong (`faultplan.py`), with which a board that is served must have been served,
+    whatever comes after it there; anything else says nothing to an emulator. Raises ConfigError.
     """
     name = _text(entry, "name")
     chip = _text(entry, "chip")
@@ -181,16 +180,21 @@ def _sram_bytes(name: str, chip: str, entry: Mapping[str, object]) -> int:
     wanted = entry.get("sram_bytes")
     if wanted is None:
         return 0
-    allowed = MORE_SRAM_BYTES[chip]
+    allowed = OTHER_SRAM_BYTES[chip]
     where = entry.get("where") or f"board {name}"
     if not allowed:
         raise ConfigError(
             f"{where}: sram_bytes is not for an {chip}, which has {SRAM_BYTES[chip]} bytes",
             hint="an emulated "
-            + " or ".join(c for c, sizes in MORE_SRAM_BYTES.items() if sizes)
-            + " may have more than its own",
+            + " or ".join(c for c, sizes in OTHER_SRAM_BYTES.items() if sizes)
+            + " may have another",
         )
-    if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted not in allowed:
+    if (
+        not isinstance(wanted, int)
+        or isinstance(wanted, bool)
+        or wanted not in allowed
+        or wanted == SRAM_BYTES[chip]
+    ):
         raise ConfigError(
             f"{where}: no emulated {chip} has {wanted!r} bytes of SRAM",
             hint=f"leave sram_bytes out for its own {SRAM_BYTES[chip]}, or say a multiple of "

@@ -96,6 +96,7 @@ DEFAULT_BOARDS: Mapping[str, tuple[ChipFacts, int]] = MappingProxyType(
     {
         "pico1-emu": (RP2040, 0),
         "pico1-emu-xl": (RP2040, 520 * 1024),
+        "pico1-emu-half": (RP2040, 136 * 1024),
         "pico2-emu": (RP2350, 0),
     }
 )

@@ -21,8 +21,8 @@ from harness.errors import ConfigError
 XIP_BASE = 0x10000000
 ROM_BYTES = {"rp2040": 16 * 1024, "rp2350": 32 * 1024}
 SRAM_BYTES = {"rp2040": 264 * 1024, "rp2350": 520 * 1024}
-MORE_SRAM_BYTES = {  # what a chip that does not exist may have instead
-    "rp2040": range(268 * 1024, 520 * 1024 + 1, 4096),
+OTHER_SRAM_BYTES = {  # what a chip that does not exist may have instead
+    "rp2040": range(72 * 1024, 520 * 1024 + 1, 4096),
     "rp2350": range(0),
 }
 USB_PACKET_BYTES = 64
@@ -136,7 +136,7 @@ def _load(path: str) -> ctypes.CDLL:
 
 
 class Machine:
-    """One chip with its flash (erased). sram_bytes: 0 for the chip's own, or one of MORE_SRAM_BYTES.
+    """One chip with its flash (erased). sram_bytes: 0 for the chip's own, or one of OTHER_SRAM_BYTES.
     compiler: see `build.library`.
 
     Raises ConfigError for an unknown chip, a flash size that is not a power of two or an SRAM that is

@@ -62,6 +62,7 @@ def test_list_shows_the_default_boards(shell: dict[str, str], tmp_path: Path) ->
         }
         for unique_id, name, target in (
             ("pico1-emu", "Raspberry Pi Pico (emulated)", "rp2040"),
+            ("pico1-emu-half", "Raspberry Pi Pico (emulated)", "rp2040"),
             ("pico1-emu-xl", "Raspberry Pi Pico (emulated)", "rp2040"),
             ("pico2-emu", "Raspberry Pi Pico 2 (emulated)", "rp2350"),
         )

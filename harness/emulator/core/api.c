@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { CODE_TAIL = 2, SRAM_STEP = 4096 };
+#define LEAST_SRAM_BYTES (72u << 10)
 
 static const struct chip_kind {
     const char *name;
@@ -36,13 +37,14 @@ static const struct chip_kind *find_chip(const char *name)
     return NULL;
 }
 
-/* The chip's own for 0. More of it is memory that no such chip has. */
+/* The chip's own for 0. More or less of it is memory that no such chip has; an RP2350 has the most. */
 static uint32_t sram_of(const struct chip_kind *kind, uint32_t wanted)
 {
     if (wanted == 0 || wanted == kind->sram_bytes)
         return kind->sram_bytes;
-    return wanted > kind->sram_bytes && wanted <= MAX_SRAM_BYTES && wanted % SRAM_STEP == 0 ? wanted
-                                                                                            : 0;
+    const bool can_be = kind->sram_bytes < MAX_SRAM_BYTES && wanted >= LEAST_SRAM_BYTES
+        && wanted <= MAX_SRAM_BYTES && wanted % SRAM_STEP == 0;
+    return can_be ? wanted : 0;
 }
 
 machine *emu_new(const char *chip, uint32_t flash_bytes, uint32_t sram_bytes)
