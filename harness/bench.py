@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from harness.benchoptions import BenchOptions, Unfit
-from harness.boards import Board, BoardEntry
+from harness.boards import Board, BoardEntry, pack_room
 from harness.boards import quarantine as quarantines
 from harness.boards.quarantine import Quarantine
 from harness.boards.recovery import Ladder
 from harness.build import RunnerImage, build_runner
-from harness.case import NetworkCase, network_cases
+from harness.case import NetworkCase, network_case, plan_within
 from harness.errors import (
     BoundViolation,
     BusyError,
@@ -29,7 +29,7 @@ from harness.kernels.cost import USUAL
 from harness.measure import NetworkRuns, PlanRuns, Runs, measure_layer, measure_network
 from harness.measure.fit import fits
 from harness.network import Layer, Model, Network
-from harness.plan import Mode, Strategy, find_mode
+from harness.plan import Mode, NetworkPlan, Strategy, find_mode, plan_network
 from harness.results import Measurement, Verdict
 
 __all__ = ["Bench", "BenchOptions", "Unfit", "demand"]
@@ -123,7 +123,8 @@ class Bench:
         self, network: Network | Model, strategies: Sequence[Strategy]
     ) -> tuple[NetworkCase, ...]:
         """One for each strategy, with the most scratch for its kernels' steps that the board has beside
-        its arena; what does not fit has the least. Errors: as harness.case.network_cases; BuildError."""
+        its arena; what does not fit has the least. Where the flash has no room for all packed constants,
+        some are int8 (harness.case.flash). Errors: as harness.case.network_case; BuildError."""
         try:
             return self._network_cases(network, strategies)
         except HarnessError as error:
@@ -137,13 +138,25 @@ class Bench:
         tried = self.kernels.with_less_scratch()
         for kernels in tried:
             open_ones = [strategy for strategy in strategies if strategy not in found]
-            cases = network_cases(network, open_ones, kernels)
-            for strategy, case in zip(open_ones, cases, strict=True):
+            for strategy in open_ones:
+                case = self._case(network, strategy, kernels)
                 if kernels is tried[-1] or fits(case.plan, self._image(case.plan.kernels)):
                     found[strategy] = case
             if len(found) == len(strategies):
                 break
         return tuple(found[strategy] for strategy in strategies)
+
+    def _case(
+        self, network: Network | Model, strategy: Strategy, kernels: KernelTraits
+    ) -> NetworkCase:
+        """By these kernels, as far as the flash has room for their constants."""
+        graph = network.network if isinstance(network, Model) else network
+        room = pack_room(self.entry.chip)
+
+        def plan_by(some: KernelTraits) -> NetworkPlan:
+            return plan_network(graph, strategy, kernel=some)
+
+        return network_case(network, plan_within(network, plan_by, kernels, room))
 
     def judge_network(self, cases: Sequence[NetworkCase]) -> list[Verdict]:
         """Verdicts of one network, one for each of `cases` that fits the board; those that do not are in

@@ -5,6 +5,7 @@ from harness.boards.backend import keys_of
 from harness.boards.board import Board
 from harness.boards.config import BoardEntry, find_board, load_boards
 from harness.boards.gdb import GdbServer
+from harness.boards.image import pack_room
 from harness.boards.probe import attached, is_attached, require_attached
 from harness.boards.profiler import Profiler, ProfileWindow, Watchpoint
 from harness.boards.run import Run
@@ -26,5 +27,6 @@ __all__ = [
     "is_attached",
     "keys_of",
     "load_boards",
+    "pack_room",
     "require_attached",
 ]

@@ -15,6 +15,11 @@ FLASH_BASE = 0x1000_0000
 RUNNER_BYTES = 0x1_0000  # reserved at the start of flash; the first pack slot lies behind it
 
 
+def pack_room(chip: str) -> int:
+    """Bytes that a pack may have in the flash of a board with this chip."""
+    return FLASH_BYTES[chip] - RUNNER_BYTES
+
+
 class Flasher:
     """Writes one board's flash. pack_address: of the slot that is used."""
 
@@ -43,10 +48,9 @@ class Flasher:
         return self._probe.read(FLASH_BASE + offset, len(data)) == data
 
     def _check_size(self, image: RunnerImage, pack: Pack) -> None:
-        flash = FLASH_BYTES[self._entry.chip]
         for what, used, room in (
             ("the runner", len(image.flash), RUNNER_BYTES),
-            ("the pack", len(pack.data), flash - RUNNER_BYTES),
+            ("the pack", len(pack.data), pack_room(self._entry.chip)),
         ):
             if used > room:
                 raise ConfigError(

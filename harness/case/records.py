@@ -15,7 +15,7 @@ from harness.errors import ConfigError
 from harness.geometry import ConvGeometry, Execution, Pad, PadGeometry, UpsampleGeometry
 from harness.geometry.traversal import input_positions, output_positions, stored_by
 from harness.kernels import Choice, KernelTraits
-from harness.kernels.packers import PACKERS, Unpacked
+from harness.kernels.packers import Unpacked, pack
 from harness.network import Layer
 from harness.plan import Place
 from harness.reference import (
@@ -119,7 +119,7 @@ def packed_for(choice: Choice, layer: Layer, parameters: Parameters) -> Constant
         constants.output_zero_point,
         constants.clamp,
     )
-    return replace(constants, weights=PACKERS[choice.kernel.weights](unpacked))
+    return replace(constants, weights=pack(choice.kernel.weights, unpacked))
 
 
 def constants_of(p: Parameters) -> Constants:

@@ -6,18 +6,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 from tabulate import tabulate
 
+from harness.boards import pack_room
+from harness.case import plan_within
 from harness.cli.plan_fits import Fit, Target, constants_of, fit_of, kernels_of, targets_of
 from harness.errors import ConfigError
 from harness.kernels import KernelTraits
 from harness.network import Model, Network, load_network
 from harness.plan import (
     FUSED_KERNELS,
-    FusedKernel,
     NetworkPlan,
     RingForm,
     Step,
@@ -109,7 +111,12 @@ def run(options: argparse.Namespace) -> int:
             found = reorder(network, strategy, kernel=kernels)
             network, order = found.network, str(found)
         fused = None if options.ring is None else FUSED_KERNELS[RingForm(options.ring)]
-        plan = _plan(network, strategy, kernels, targets, options.shift_cost, fused)
+
+        def plan_by(some: KernelTraits) -> NetworkPlan:
+            cost = options.shift_cost
+            return plan_network(network, strategy, kernel=some, shift_cost=cost, fused=fused)
+
+        plan = _plan(model, plan_by, kernels, targets)
         constants = constants_of(model, plan)
         fits = [fit_of(plan, target, constants) for target in targets]
     except ConfigError as error:
@@ -137,16 +144,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _plan(
-    network: Network,
-    strategy: Strategy,
+    model: Network | Model,
+    plan_by: Callable[[KernelTraits], NetworkPlan],
     kernels: KernelTraits,
     targets: list[Target],
-    shift_cost: float,
-    fused: FusedKernel | None,
 ) -> NetworkPlan:
-    """With the most scratch for the kernels' steps that all targets have beside the arena."""
+    """With the most scratch for the kernels' steps that all targets have beside the arena, and as many
+    packed constants as their flash has room for."""
+    room = min(pack_room(target.chip) for target in targets)
     for tried in kernels.with_less_scratch():
-        plan = plan_network(network, strategy, kernel=tried, shift_cost=shift_cost, fused=fused)
+        plan = plan_within(model, plan_by, tried, room)
         if all(fit_of(plan, target).spare >= 0 for target in targets):
             break
     return plan
@@ -165,9 +172,16 @@ def as_text(plan: NetworkPlan, fits: list[Fit]) -> str:
         "",
         f"{printable(plan.name)} under {plan.label}: arena {plan.peak:,} bytes, {proof}"
         f"{words.get(plan.proof or '', '')}; {scratch}",
+        *_kept_as_int8(plan),
         *(str(fit) for fit in fits),
     ]
     return "\n".join(lines)
+
+
+def _kept_as_int8(plan: NetworkPlan) -> list[str]:
+    layers = [plan.network.nodes[step.ops[0]].layer for step in plan.steps if len(step.ops) == 1]
+    ops = sum((o.kind, o.geometry, o.rounding) in plan.kernel.as_int8 for o in layers)
+    return [f"{ops} ops have int8 weights: packed, all together exceed the flash"] if ops else []
 
 
 def _row(plan: NetworkPlan, number: int) -> tuple[str, ...]:

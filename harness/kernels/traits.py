@@ -85,6 +85,7 @@ class Choice:
 @dataclass(frozen=True)
 class KernelTraits:
     """A kernel set on a chip. name: as find_kernels takes it. chip: None for kernels that run on any.
+    as_int8: ops (kind, geometry, rounding) that no kernel with packed constants runs, for want of flash.
 
     What is asked of an op depends on the kernel that runs it, and that on its rounding, too; where none
     is given it is what TFLite has: single for fully connected, double for all others.
@@ -93,6 +94,7 @@ class KernelTraits:
     name: str
     chip: str | None = None
     limits: Limits = USUAL
+    as_int8: frozenset[tuple[OpKind, Geometry, Rounding]] = frozenset()
 
     @property
     def kernels(self) -> KernelSet:
@@ -135,7 +137,9 @@ class KernelTraits:
     def choose_stage(self, kind: OpKind, geometry: Geometry, rounding: Rounding) -> Choice:
         """What would run a segment's stage alone, whatever scratch that takes. Errors: as choose."""
         execution = _CHANNEL if kind is OpKind.DEPTHWISE else GATHER
-        return replace(self, limits=USUAL).choose(kind, geometry, execution, rounding)
+        return replace(self, limits=USUAL, as_int8=frozenset()).choose(
+            kind, geometry, execution, rounding
+        )
 
     def bound(
         self,
@@ -211,6 +215,8 @@ def _choose(
     kernels = traits.kernels
     for kernel in kernels.preferred:
         if not (kernel.runs_on(traits.chip) and kernel.takes(asked)):
+            continue
+        if kernel.packed and (kind, geometry, rounding) in traits.as_int8:
             continue
         option = _option(kernel, asked, traits.limits)
         if option is not None:

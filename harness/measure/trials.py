@@ -76,7 +76,9 @@ def make_trials(
     kernel: Kernel, traits: KernelTraits, layers: Sequence[tuple[Layer, Mode]], seed: int
 ) -> list[Trial]:
     """Everything that may vary does so in turn."""
-    tight = TightTraits(traits.name, traits.chip, traits.limits, kernel.alignment)
+    tight = TightTraits(
+        traits.name, traits.chip, traits.limits, traits.as_int8, aligned=kernel.alignment
+    )
     return [
         Trial(
             case=replace(made, id=f"{number}/{made.id}"),

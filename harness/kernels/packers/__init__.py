@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from harness.geometry import Geometry
 from harness.kernels.packers import m0plus
@@ -38,3 +39,10 @@ PACKERS: dict[str, Packer] = {
     "int16": lambda unpacked: widened(unpacked.weights),
     **m0plus.PACKERS,
 }
+
+
+@lru_cache(maxsize=512)
+def pack(packer: str, unpacked: Unpacked) -> bytes:
+    """As PACKERS has it, kept: grouping a network's weights takes seconds, and every strategy has the
+    same. Errors: KeyError for a packer that is none."""
+    return PACKERS[packer](unpacked)
