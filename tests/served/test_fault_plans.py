@@ -5,6 +5,7 @@ the same transfer, page, byte and cycle, and the bench says the same of it."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -73,9 +74,16 @@ def some_and_all() -> list[object]:
     ]
 
 
+def told(error: HarnessError | None) -> str:
+    """Without the address that pyOCD adds where a transfer fails: of a served board, as of a probe on
+    USB, a refused write is told of with the next read."""
+    return re.sub(r" @ 0x[0-9a-f]+-0x[0-9a-f]+", "", str(error))
+
+
 @pytest.mark.parametrize("cause", some_and_all())
 def test_a_cause_on_a_served_board(cause: Cause, chip: str, tmp_path: Path) -> None:
-    """The same error, to the last word of evidence, or the same numbers, at the same emulated time."""
+    """The same error, to the last word of evidence but for a refused write's address, or the same
+    numbers, at the same emulated time."""
     here = attempt(cause, chip)
     there: HarnessError | None = None
     with served(tmp_path, NAME, chip, cause.faults.format(**places(chip))):
@@ -87,7 +95,7 @@ def test_a_cause_on_a_served_board(cause: Cause, chip: str, tmp_path: Path) -> N
         except HarnessError as error:
             there = error
         passed = backend.clock(NAME).now()
-    assert (type(there), str(there)) == (type(here.error), str(here.error))
+    assert (type(there), told(there)) == (type(here.error), told(here.error))
     assert numbers == here.numbers
     assert numbers is None or numbers == clean(chip)
     assert passed == here.emulated_s
