@@ -160,8 +160,12 @@ class Machine:
         self._sram_bytes = sram_bytes or SRAM_BYTES[chip]
 
     def __del__(self) -> None:
-        """Frees it. Whoever is finalised later and still asks gets an AttributeError, no wild pointer:
-        a collector that breaks a cycle finalises its members in any order."""
+        """A collector that breaks a cycle finalises its members in any order."""
+        self.close()
+
+    def close(self) -> None:
+        """Frees it; the memory that `flash`, `sram` and `rom` gave is gone with it. Whoever still asks
+        gets an AttributeError, no wild pointer."""
         handle = self.__dict__.pop("_handle", None)
         if handle:
             self._core.emu_free(handle)

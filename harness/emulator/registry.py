@@ -122,6 +122,11 @@ def board(name: str) -> EmulatedBoard:
     return _boards[name]
 
 
+def powered(name: str) -> EmulatedBoard | None:
+    """The board of that name in this process, if it was ever used."""
+    return _boards.get(name)
+
+
 def remove(name: str) -> None:
     """Unplug a board: its flash and its time are gone, the next use starts with a blank one. One that
     is served only loses this client."""
