@@ -64,4 +64,4 @@ def test_a_bit_of_sram_at_random(chip: str) -> None:
 
 @pytest.mark.extra
 def test_many_bits_of_sram(chip: str) -> None:
-    sweep(chip, range(25, 500))
+    sweep(chip, range(25, 250))

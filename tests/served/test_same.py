@@ -162,4 +162,4 @@ def test_layers_have_the_same_numbers(serve: Serve, tmp_path: Path) -> None:
 
 @pytest.mark.extra
 def test_all_quick_layers_have_the_same_numbers(chip: str, serve: Serve, tmp_path: Path) -> None:
-    check_layers(chip, serve, tmp_path, ("-m", "not slow", "--seeds", "1"))
+    check_layers(chip, serve, tmp_path, ("-m", "not slow", *QUICK[2:]))
