@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from harness.benchoptions import BenchOptions, Unfit
 from harness.boards import Board, BoardEntry, pack_room
@@ -134,29 +135,20 @@ class Bench:
     def _network_cases(
         self, network: Network | Model, strategies: Sequence[Strategy]
     ) -> tuple[NetworkCase, ...]:
-        found: dict[Strategy, NetworkCase] = {}
-        tried = self.kernels.with_less_scratch()
-        for kernels in tried:
-            open_ones = [strategy for strategy in strategies if strategy not in found]
-            for strategy in open_ones:
-                case = self._case(network, strategy, kernels)
-                if kernels is tried[-1] or fits(case.plan, self._image(case.plan.kernels)):
-                    found[strategy] = case
-            if len(found) == len(strategies):
-                break
-        return tuple(found[strategy] for strategy in strategies)
-
-    def _case(
-        self, network: Network | Model, strategy: Strategy, kernels: KernelTraits
-    ) -> NetworkCase:
-        """By these kernels, as far as the flash has room for their constants."""
         graph = network.network if isinstance(network, Model) else network
-        room = pack_room(self.entry.chip)
+        return tuple(
+            network_case(network, self._plan(network, partial(_plan_by, graph, strategy)))
+            for strategy in strategies
+        )
 
-        def plan_by(some: KernelTraits) -> NetworkPlan:
-            return plan_network(graph, strategy, kernel=some)
-
-        return network_case(network, plan_within(network, plan_by, kernels, room))
+    def _plan(
+        self, model: Network | Model, plan_by: Callable[[KernelTraits], NetworkPlan]
+    ) -> NetworkPlan:
+        for kernels in self.kernels.with_less_scratch():
+            plan = plan_by(kernels)
+            if fits(plan, self._image(plan.kernels)):
+                break
+        return plan_within(model, plan_by, plan, pack_room(self.entry.chip))
 
     def judge_network(self, cases: Sequence[NetworkCase]) -> list[Verdict]:
         """Verdicts of one network, one for each of `cases` that fits the board; those that do not are in
@@ -364,6 +356,10 @@ class Bench:
                 self.entry.chip, kernels=kernels, sram_bytes=self.entry.sram_bytes
             )
         return self._images[kernels]
+
+
+def _plan_by(network: Network, strategy: Strategy, kernel: KernelTraits) -> NetworkPlan:
+    return plan_network(network, strategy, kernel=kernel)
 
 
 def _kernels(cases: Sequence[NetworkCase]) -> Selection:

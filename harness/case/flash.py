@@ -34,18 +34,16 @@ class Saving:
 def plan_within(
     model: Network | Model,
     plan_by: Callable[[KernelTraits], NetworkPlan],
-    kernel: KernelTraits,
+    plan: NetworkPlan,
     room: int,
 ) -> NetworkPlan:
-    """The plan by these kernels, or by the same with as few packed ops fewer as it takes for its pack
-    to have at most `room` bytes. One that has more even so is given as it is: who flashes it says so.
-    Errors: as network_case; what plan_by raises."""
-    while True:
-        plan = plan_by(kernel)
-        more = _too_large(model, plan, room)
-        if not more:
-            return plan
-        kernel = replace(kernel, as_int8=kernel.as_int8 | more)
+    """The plan, or one that plan_by makes of the same kernels with as few packed ops fewer as it takes
+    for its pack to have at most `room` bytes. One that has more even so is given as it is: who flashes
+    it says so. Errors: as network_case; what plan_by raises."""
+    while more := _too_large(model, plan, room):
+        as_int8 = plan.kernel.as_int8 | more
+        plan = plan_by(replace(plan.kernel, as_int8=as_int8))
+    return plan
 
 
 def _too_large(model: Network | Model, plan: NetworkPlan, room: int) -> frozenset[Op]:

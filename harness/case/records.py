@@ -111,7 +111,6 @@ def packed_for(choice: Choice, layer: Layer, parameters: Parameters) -> Constant
     unpacked = Unpacked(
         layer.kind,
         layer.geometry,
-        choice.step.pixels,
         constants.weights,
         constants.quants,
         constants.rounding,

@@ -151,12 +151,11 @@ def _plan(
 ) -> NetworkPlan:
     """With the most scratch for the kernels' steps that all targets have beside the arena, and as many
     packed constants as their flash has room for."""
-    room = min(pack_room(target.chip) for target in targets)
     for tried in kernels.with_less_scratch():
-        plan = plan_within(model, plan_by, tried, room)
+        plan = plan_by(tried)
         if all(fit_of(plan, target).spare >= 0 for target in targets):
             break
-    return plan
+    return plan_within(model, plan_by, plan, min(pack_room(target.chip) for target in targets))
 
 
 def as_text(plan: NetworkPlan, fits: list[Fit]) -> str:

@@ -29,7 +29,8 @@ def size(plan: NetworkPlan) -> int:
 
 
 def within(strategy: Strategy, room: int) -> NetworkPlan:
-    return plan_within(NETWORK, lambda some: plan_by(strategy, some), PACKED, room)
+    first = plan_by(strategy, PACKED)
+    return plan_within(NETWORK, lambda some: plan_by(strategy, some), first, room)
 
 
 @pytest.mark.parametrize("strategy", [Strategy.RIP, Strategy.FUSED])

@@ -20,11 +20,10 @@ from harness.schema.records import QuantRecord
 
 @dataclass(frozen=True)
 class Unpacked:
-    """An op's constants as its record has them without a packer. pixels: B. clamp: the activation's."""
+    """An op's constants as its record has them without a packer. clamp: the activation's."""
 
     kind: OpKind
     geometry: Geometry
-    pixels: int
     weights: bytes
     quants: tuple[QuantRecord, ...]
     rounding: Rounding
