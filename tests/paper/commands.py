@@ -19,14 +19,15 @@ _SWEEP = ["sweep", "-n", "600", "--jobs", "1"]  # of ten thousand, in a test
 
 @lru_cache(maxsize=128)
 def said(command: str) -> str:
-    """What a `ripbench` command prints, white space made single; it must succeed."""
+    """What a `ripbench` command prints, white space made single; its exit status is 0, or 1 of what
+    does not hold."""
     name, *words = shlex.split(command, comments=True)
     assert name == "ripbench"
     if words[0] == "sweep":
         words = _SWEEP
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        assert main(words) == 0, command
+        assert main(words) in (0, 1), command
     return " ".join(out.getvalue().split())
 
 
