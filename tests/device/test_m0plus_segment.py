@@ -33,6 +33,8 @@ CONV, DEPTHWISE, ADD = OpKind.CONV, OpKind.DEPTHWISE, OpKind.ADD
 M0PLUS = KernelTraits("m0plus", "rp2040")
 RESIDUAL = bottleneck(8, 3, 7, 3, 3, 1, adds=True)
 BLOCK = bottleneck(9, 5, 6, 4, 5, 1)
+LARGE = bottleneck(12, 16, 96, 16, 7, 1)
+"""Its packed constants are nearly as large as the flash cache."""
 
 
 def draw_segments(seed: int) -> Iterator[Segment]:
@@ -75,15 +77,19 @@ def _stage(rng: random.Random, number: int, shapes: Sequence[Shape]) -> Stage:
     return Stage(CONV, ConvGeometry(shape.h, shape.w, shape.c, c_out))
 
 
-def drawn_case(segment: Segment, name: str, rng: random.Random) -> NetworkCase:
-    """Its plan as tight as its gap allows, in three of four with more scratch than it needs, and weights
-    of which some channels are hostile."""
+def plan_with_spare(segment: Segment, name: str, spare: int) -> NetworkPlan:
+    """As tight as its gap allows, with so many bytes more of scratch than it needs."""
     plan = forced_plan(segment, name, kernel=M0PLUS)
     (step,) = plan.steps
     *rings, scratch = step.buffers
-    more = rng.choice((0, 52, 400, 4000))
-    step = replace(step, buffers=(*rings, replace(scratch, size=scratch.size + more)))
-    plan = replace(plan, steps=(step,), peak=plan.peak + more)
+    step = replace(step, buffers=(*rings, replace(scratch, size=scratch.size + spare)))
+    return replace(plan, steps=(step,), peak=plan.peak + spare)
+
+
+def drawn_case(segment: Segment, name: str, rng: random.Random) -> NetworkCase:
+    """Its plan as tight as its gap allows, in three of four with more scratch than it needs, and weights
+    of which some channels are hostile."""
+    plan = plan_with_spare(segment, name, rng.choice((0, 52, 400, 4000)))
     parameters = forced_case(plan).parameters
     return make_network_case(plan, tuple(_hostile(p, rng) for p in parameters))
 
@@ -144,6 +150,36 @@ def test_drawn_segments(image: RunnerImage) -> None:
     kinds = {stage.layer.kind for case in cases for stage in case.plan.network.nodes}
     assert kinds == {CONV, DEPTHWISE, ADD}
     assert wrong_ones(image, cases) == []
+
+
+def test_quantisations_in_scratch(image: RunnerImage) -> None:
+    """Of no channel, of the last ones of a stage, of whole stages, and streams behind them."""
+    rng = random.Random(1)
+    plans = [plan_with_spare(LARGE, f"spare{n}", n) for n in (0, 100, 768, 1000, 1700, 9000)]
+    cases = [forced_case(plan) for plan in plans]
+    cases += [
+        make_network_case(
+            replace(plan, network=replace(plan.network, name=f"{plan.network.name}-hostile")),
+            tuple(_hostile(p, rng) for p in case.parameters),
+        )
+        for plan, case in zip(plans, cases, strict=True)
+    ]
+    assert wrong_ones(image, cases) == []
+
+
+def test_quantisations_in_scratch_leave_the_cache_to_the_constants(image: RunnerImage) -> None:
+    """Lines fetched: with room for no quantisation, for about half of them, and for all."""
+    cases = [forced_case(plan_with_spare(LARGE, f"spare{n}", n)) for n in (0, 8 * 104, 8 * 208)]
+    misses = []
+    with Board(new_entry()) as board:
+        board.start(image, build_pack(cases))
+        for number in range(len(cases)):
+            ((op,),) = board.run(number, 1, keep_interrupts=True).ops
+            misses.append(op.xip_accesses - op.xip_hits)
+    none, half, everything = misses
+    assert everything < half < none
+    constants = sum(op.weights_bytes for op in network_records(cases[0]).ops[1:])
+    assert everything < (constants + 12 * 208) / 8 * 1.1 < none
 
 
 @pytest.mark.extra

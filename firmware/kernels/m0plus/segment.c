@@ -4,8 +4,11 @@
  *
  *   convolution: the fields of a row are copied to columns, or of as many pixels as there is room for,
  *                then channel after channel is written.
- *   depthwise:   channel after channel is read and written, from left to right.
+ *   depthwise:   channel after channel is read and written, from left to right; to the columns of the
+ *                convolution that follows, if its whole row has room there, else to where it is parked.
  *   add:         both scalars are read, then the sum is written; ascending. */
+#include <stddef.h>
+
 #include "kernels/m0plus/segment.h"
 
 #include "kernels/m0plus/m0plus.h"
@@ -50,6 +53,8 @@ bool m0plus_segment_sound(const struct op_record *record, const struct tensor_re
 
 #ifdef __arm__
 
+enum { CACHE_WAY_BYTES = 8192 };
+
 /* Padding beside the rows of planes, as plain_segment_begin has written it. */
 ALWAYS_INLINE void bias_padding(struct segment *segment)
 {
@@ -72,6 +77,21 @@ ALWAYS_INLINE void bias_padding(struct segment *segment)
     }
 }
 
+/* Does a stage write its row to the columns of the next one? */
+ALWAYS_INLINE bool has_columns(const struct segment *segment, const struct constants constants[],
+                               int32_t number)
+{
+    return number < segment->last && constants[number + 1].gathered;
+}
+
+/* Are rows parked among those that a stage makes? */
+ALWAYS_INLINE bool has_guests(const struct segment *segment, const struct constants constants[],
+                              int32_t number)
+{
+    return output_bias(&segment->stages[number]) != 0 && segment->stages[number + 1].parked &&
+           !has_columns(segment, constants, number + 1);
+}
+
 /* The padding left of the next row of planes, over which a parked row may have been. */
 ALWAYS_INLINE void restore_padding(const struct segment *segment, int32_t number)
 {
@@ -87,9 +107,13 @@ ALWAYS_INLINE void restore_padding(const struct segment *segment, int32_t number
     }
 }
 
-/* Streams take what the scratch has beyond what the stages share. Early stages make the more rows. */
-ALWAYS_INLINE void keep_streams(const struct segment *segment, const struct op_call *call,
-                                struct streams streams[])
+/* Scratch beyond what the stages share. */
+struct room {
+    uint8_t *at;
+    const uint8_t *end;
+};
+
+ALWAYS_INLINE struct room spare_room(const struct segment *segment, const struct op_call *call)
 {
     const struct op_record *const record = call->record;
     const uint32_t given = record->scratch_offset == SCRATCH_APART ? 0 : record->scratch_bytes;
@@ -99,13 +123,61 @@ ALWAYS_INLINE void keep_streams(const struct segment *segment, const struct op_c
         const uint32_t own = stage->kind == OP_KIND_CONV ? m0plus_segment_scratch(stage) : 0;
         shared = own > shared ? own : shared;
     }
-    uint8_t *at = call->scratch + shared;
-    const uint8_t *const end = call->scratch + (given > shared ? given : shared);
+    return (struct room){
+        .at = call->scratch + shared,
+        .end = call->scratch + (given > shared ? given : shared),
+    };
+}
+
+/* The flash cache has two ways. Every row reads the stages' packed constants, which follow each other,
+ * and some of their quantisations, which do so elsewhere: does a place in a way hold two lines of the
+ * former and one of the latter? Then each row would fetch all three again. */
+ALWAYS_INLINE bool quants_collide(const struct segment *segment)
+{
+    const struct stage *const first = &segment->stages[1];
+    const struct stage *const last = &segment->stages[segment->last];
+    const uintptr_t start = (uintptr_t)first->weights;
+    const uint32_t bytes = (uintptr_t)last->weights - start + last->record->weights_bytes;
+    const uint32_t from = ((uintptr_t)first->quants - start) % CACHE_WAY_BYTES;
+    const uint32_t size = (uintptr_t)(last->quants + last->c_out) - (uintptr_t)first->quants;
+    return bytes > CACHE_WAY_BYTES &&
+           (from < bytes - CACHE_WAY_BYTES || from + size > CACHE_WAY_BYTES);
+}
+
+/* Of as many channels as there is room for. */
+ALWAYS_INLINE void keep_quants(const struct stage *stage, struct constants *constants,
+                               struct room *room)
+{
+    const int32_t most = (room->end - room->at) / (KEPT_QUANT_WORDS * (int32_t)sizeof(word));
+    const struct quant_record *const end = stage->quants + stage->c_out;
+    constants->quants_kept = (uint16_t)(most < stage->c_out ? most : stage->c_out);
+    word *to = constants->quants;
+    for (const struct quant_record *quant = end - constants->quants_kept; quant != end; quant++) {
+        *to++ = quant->multiplier;
+        *to++ = quant->shift;
+    }
+    room->at = (uint8_t *)to;
+}
+
+/* Streams take what room is left. Early stages make the more rows. */
+RAM_CODE("m0plus_segment_keep")
+static void keep_constants(const struct segment *segment, const struct op_call *call,
+                           struct constants constants[])
+{
+    struct room room = spare_room(segment, call);
+    const bool collide = quants_collide(segment);
     for (int32_t number = 1; number <= segment->last; number++) {
         const struct stage *const stage = &segment->stages[number];
-        if (stage->kind == OP_KIND_CONV) {
-            streams[number] = m0plus_segment_streams(stage, at, end);
-            at += (uint32_t)(streams[number].kept * streams[number].words) * sizeof(uint32_t);
+        constants[number].quants_kept = 0;
+        constants[number].quants = (word *)(void *)room.at;
+        constants[number].gathered = false;
+        if (collide && stage->kind != OP_KIND_ADD) {
+            keep_quants(stage, &constants[number], &room);
+        }
+    }
+    for (int32_t number = 1; number <= segment->last; number++) {
+        if (segment->stages[number].kind == OP_KIND_CONV) {
+            room.at = m0plus_segment_streams(segment, number, &constants[number], room.at, room.end);
         }
     }
 }
@@ -114,21 +186,23 @@ RAM_CODE("m0plus_segment")
 void m0plus_segment(const struct op_call *call)
 {
     struct segment segment;
-    struct streams streams[1 + STAGES_MAX];
+    struct constants constants[1 + STAGES_MAX];
     plain_segment_begin(&segment, call);
     bias_padding(&segment);
-    keep_streams(&segment, call, streams);
+    keep_constants(&segment, call, constants);
     int32_t number = plain_segment_next(&segment, 0);
     while (number != 0) {
-        if (output_bias(&segment.stages[number]) != 0) {
+        if (has_guests(&segment, constants, number)) {
             restore_padding(&segment, number);
         }
         switch (segment.stages[number].kind) {
         case OP_KIND_CONV:
-            m0plus_segment_conv(&segment, number, call->scratch, &streams[number]);
+            m0plus_segment_conv(&segment, number, call->scratch, &constants[number]);
             break;
         case OP_KIND_DEPTHWISE:
-            m0plus_segment_depthwise(&segment, number);
+            m0plus_segment_depthwise(
+                &segment, number, &constants[number],
+                has_columns(&segment, constants, number) ? call->scratch : NULL);
             break;
         default:
             m0plus_segment_add(&segment, number);

@@ -3,10 +3,18 @@
 #ifndef KERNELS_M0PLUS_SEGMENT_H
 #define KERNELS_M0PLUS_SEGMENT_H
 
+#include <stddef.h>
+
 #include "kernels/m0plus/guarded.h"
 #include "kernels/plain/segment_rows.h"
 
-enum { PLANE_BIAS = 128 };                    /* planes of a ring hold scalars plus this, as bytes */
+enum {
+    PLANE_BIAS = 128,                         /* planes of a ring hold scalars plus this, as bytes */
+    COLUMN_BYTES = 8,                         /* of a tap of four pixels in columns (conv_sweep.S) */
+    KEPT_QUANT_WORDS = 2,
+};
+
+typedef int32_t __attribute__((may_alias)) word;
 
 /* What a stage adds to the scalars that it stores. */
 ALWAYS_INLINE int32_t output_bias(const struct stage *stage)
@@ -49,22 +57,43 @@ ALWAYS_INLINE int8_t *row_of_planes(const struct segment *segment, int32_t numbe
 /* Of a convolution: words of the longest stream of its channels. The streams of the first `kept`
  * channels last from row to row, each behind the other; packed: the groups of the others. */
 struct streams {
-    int32_t words;
-    int32_t kept;
     uint32_t *first;
     const int8_t *packed;
+    uint16_t words;
+    uint16_t kept;
 };
+
+/* What lasts from row to row of a stage. Of the last `quants_kept` channels multiplier and shift, which
+ * is what m0plus_exact reads of a quantisation, are at `quants`. gathered: the depthwise stage before it
+ * writes its columns, all of a row at the start of the scratch. */
+struct constants {
+    word *quants;
+    uint16_t quants_kept;
+    bool gathered;
+    struct streams streams;
+};
+
+/* The assembler makes an address of a struct quant_record of it, by channels from its end. */
+ALWAYS_INLINE const word *kept_quants_end(const struct constants *constants)
+{
+    const int32_t bias_words = offsetof(struct quant_record, multiplier) / sizeof(word);
+    return constants->quants + KEPT_QUANT_WORDS * constants->quants_kept - bias_words;
+}
 
 /* Bytes of scratch that a row of a convolution takes: kernels.yaml. */
 uint32_t m0plus_segment_scratch(const struct stage *stage);
 
-/* With as many streams kept as fit from `at` to `end`. */
-struct streams m0plus_segment_streams(const struct stage *stage, uint8_t *at, const uint8_t *end);
+/* The rest of the constants of a convolution, with as many streams kept as fit from `at` to `end`; to
+ * where they end. */
+uint8_t *m0plus_segment_streams(const struct segment *segment, int32_t number,
+                                struct constants *constants, uint8_t *at, const uint8_t *end);
 
 /* The next row of a stage. */
 void m0plus_segment_conv(const struct segment *segment, int32_t number, uint8_t *scratch,
-                         const struct streams *streams);
-void m0plus_segment_depthwise(const struct segment *segment, int32_t number);
+                         const struct constants *constants);
+/* columns: of the next stage, or NULL. */
+void m0plus_segment_depthwise(const struct segment *segment, int32_t number,
+                              const struct constants *constants, uint8_t *columns);
 void m0plus_segment_add(const struct segment *segment, int32_t number);
 
 #endif

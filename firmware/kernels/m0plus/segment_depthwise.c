@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A row of a depthwise convolution inside a segment, from a ring of planes, one channel after the
- * other: four pixels at a time, in each four from right to left, each four read before it is written. A row
- * that takes the place of the topmost row of its window begins where that one's padding does, so that
+ * other: four pixels at a time, in each four from right to left, each four read before it is written. A
+ * row that takes the place of the topmost row of its window begins where that one's padding does, so that
  * it stays left of what is still read. */
 #include <stddef.h>
 
@@ -11,57 +11,79 @@
 
 enum { TILE = 4, K_MAX = 7 };
 
-typedef int32_t __attribute__((may_alias)) word;
-
 /* segment_window.S knows the offsets. rows: for each row of the window that exists its address, of the
- * first channel and at its padding, and its k weights; then a 0. output: of the fourth pixel from here.
- * partial, last: bytes from a row's start to the taps of the tile that is not full, or none, and of the
- * last one; first: of the first one. They are of rows of the first channel, and include the way to this
- * one's. */
-struct window_row {
+ * first channel and at its padding, and its k weights; then a 0. step: bytes from an output pixel to the
+ * next one, or, of columns, minus those from four pixels to the next ones. partial, last: bytes from a
+ * row's start to the taps of the tile that is not full, or none, and of the last one; first: of the first
+ * one. They are of rows of the first channel, and include the way to this one's; before it is set up, to
+ * the channel before. next_output: of pixels the fourth one, of the channel that is set up next. */
+struct window {
     int32_t start;
     const word *rows;
     uint32_t entry;
-    int32_t pixel_bytes;
+    int32_t step;
     struct scale scale;
     int8_t *output;
-    int32_t partial, last;
+    int32_t partial, last, first;
+    int32_t plane;
     int32_t columns;                          /* of the tile that is not full */
-    int32_t low_value, high_value;
+    uint32_t low_high;
     struct exact exact;
-    int32_t first;
+    const struct packed_channel *channel;
+    const int8_t *packed;
+    int32_t left;                             /* channels, with this one */
+    int8_t *next_output;
+    int32_t channel_step;
+    uint32_t offset_bias;
+    int32_t bytes_above;                      /* weights of rows above the image */
+    int32_t real_rows;
+    int32_t taps;
+    int32_t outside;                          /* is a row of the window? */
+    int32_t zero_point;
+    const struct quant_record *quants_end;
+    int32_t tile_step;
+    void (*spread)(void);                     /* of the assembler */
+    uint32_t flip;                            /* of low_high */
+    int32_t quants_kept;
+    const word *kept_quants_end;
+    uint32_t reserved[3];
 };
 
-_Static_assert(offsetof(struct window_row, pixel_bytes) == 12, "ROW_SCALE");
-_Static_assert(offsetof(struct window_row, output) == 32, "ROW_OUTPUT");
-_Static_assert(offsetof(struct window_row, columns) == 44, "ROW_COLUMNS");
-_Static_assert(offsetof(struct window_row, exact) == 56, "ROW_EXACT");
-_Static_assert(offsetof(struct window_row, first) == 76, "ROW_FIRST");
+_Static_assert(offsetof(struct window, step) == 12, "STEP");
+_Static_assert(offsetof(struct window, output) == 32, "OUTPUT");
+_Static_assert(offsetof(struct window, columns) == 52, "COLUMNS");
+_Static_assert(offsetof(struct window, exact) == 60, "EXACT");
+_Static_assert(offsetof(struct window, channel) == 80, "CHANNEL");
+_Static_assert(offsetof(struct window, bytes_above) == 104, "BYTES_ABOVE");
+_Static_assert(offsetof(struct window, quants_end) == 124, "QUANTS_END");
+_Static_assert(sizeof(struct window) == 160, "FRAME");
+_Static_assert(sizeof(struct quant_record) == 12, "QUANT_BYTES");
+_Static_assert(offsetof(struct window, quants_kept) == 140, "QUANTS_KEPT");
 
-#define ROW_FUNCTION(name)              \
-    void name(struct window_row *row); \
-    extern const uint32_t name##_entries[]
+void m0plus_segment_spread_0(void);
+void m0plus_segment_spread_3(void);
+void m0plus_segment_spread_5(void);
+void m0plus_segment_spread_7(void);
 
-ROW_FUNCTION(m0plus_segment_k3_s1);
-ROW_FUNCTION(m0plus_segment_k5_s1);
-ROW_FUNCTION(m0plus_segment_k7_s1);
-ROW_FUNCTION(m0plus_segment_k3_s2);
-ROW_FUNCTION(m0plus_segment_k5_s2);
-ROW_FUNCTION(m0plus_segment_k7_s2);
+/* Where a tile's code is entered, by rows of taps that are left out, 0 to k. */
+extern const uint32_t m0plus_segment_k3_s1_entries[];
+extern const uint32_t m0plus_segment_k5_s1_entries[];
+extern const uint32_t m0plus_segment_k7_s1_entries[];
+extern const uint32_t m0plus_segment_k3_s2_entries[];
+extern const uint32_t m0plus_segment_k5_s2_entries[];
+extern const uint32_t m0plus_segment_k7_s2_entries[];
 
-int32_t m0plus_segment_spread(const int8_t *from, int32_t k, int32_t rows, word *to);
-
-struct row_function {
-    void (*run)(struct window_row *row);
-    const uint32_t *entries;                  /* by rows of taps that are left out, 0 to k */
+/* Of a kernel size, for strides of 1 and 2. */
+struct window_code {
+    void (*spread)(void);
+    const uint32_t *entries[2];
 };
 
-#define ROW_FUNCTION_OF(name) {m0plus_segment_##name, m0plus_segment_##name##_entries}
+#define WINDOW_CODE(k)                                                      \
+    {m0plus_segment_spread_##k,                                             \
+     {m0plus_segment_k##k##_s1_entries, m0plus_segment_k##k##_s2_entries}}
 
-/* Of strides 1 and 2. */
-static const struct row_function functions_k3[2] = {ROW_FUNCTION_OF(k3_s1), ROW_FUNCTION_OF(k3_s2)};
-static const struct row_function functions_k5[2] = {ROW_FUNCTION_OF(k5_s1), ROW_FUNCTION_OF(k5_s2)};
-static const struct row_function functions_k7[2] = {ROW_FUNCTION_OF(k7_s1), ROW_FUNCTION_OF(k7_s2)};
+static const struct window_code codes[] = {WINDOW_CODE(3), WINDOW_CODE(5), WINDOW_CODE(7)};
 
 /* Rows of the window that exist, the first of them being `first` of k. */
 struct real_rows {
@@ -71,14 +93,6 @@ struct real_rows {
 ALWAYS_INLINE int32_t least(int32_t a, int32_t b)
 {
     return a < b ? a : b;
-}
-
-ALWAYS_INLINE struct row_function function_of(const struct stage *stage)
-{
-    const struct row_function *const functions = stage->k_h == 3   ? functions_k3
-                                                 : stage->k_h == 5 ? functions_k5
-                                                                   : functions_k7;
-    return functions[stage->s_w - 1];
 }
 
 /* The addresses of the window's rows; their weights follow. */
@@ -99,70 +113,79 @@ ALWAYS_INLINE struct real_rows set_rows(word *rows, const struct segment *segmen
     return real;
 }
 
-/* What is the same for all channels. */
-ALWAYS_INLINE void set_row(struct window_row *row, const struct segment *segment, int32_t number)
+/* Where the outputs go, and where their taps are. */
+ALWAYS_INLINE void set_places(struct window *window, const struct segment *segment, int32_t number,
+                              uint8_t *columns)
 {
     const struct stage *const stage = &segment->stages[number];
     const int32_t tiles = (stage->w_out + TILE - 1) / TILE;
-    row->pixel_bytes = stage->output.pixel_step;
-    row->last = (tiles - 1) * TILE * stage->s_w;
-    row->columns = stage->w_out % TILE;
-    row->partial = row->columns == 0 ? row->last + 1 : row->last;
-    row->first = 0;
-    row->exact = exact_of_stage(stage);
+    window->plane = segment->stages[number - 1].output.channel_step;
+    window->first = -window->plane;
+    window->last = (tiles - 1) * TILE * stage->s_w - window->plane;
+    window->columns = stage->w_out % TILE;
+    window->partial = window->columns == 0 ? window->last + 1 : window->last;
+    if (columns != NULL) {
+        window->step = -stage->c_out * COLUMN_BYTES;
+        window->next_output = (int8_t *)columns;
+        window->channel_step = COLUMN_BYTES;
+    } else {
+        window->step = stage->output.pixel_step;
+        window->next_output =
+            row_of_planes(segment, number, stage->output.made) + (TILE - 1) * window->step;
+        window->channel_step = stage->output.channel_step;
+    }
 }
 
-/* What the rows of taps add that fall on padding, of which the sums know nothing. */
-ALWAYS_INLINE int32_t outside(const struct stage *stage, const int8_t *packed, int32_t sum)
+/* What is to be made: stage `number`'s next row. rows: room for struct window's. */
+struct row {
+    const struct segment *segment;
+    int32_t number;
+    const struct constants *constants;
+    uint8_t *columns;
+    word *rows;
+};
+
+void m0plus_segment_window(const struct row *row);
+
+/* Called by the assembler, on whose stack the window lies. */
+void m0plus_segment_set_window(struct window *window, const struct row *row);
+
+RAM_CODE("m0plus_segment_set_window")
+void m0plus_segment_set_window(struct window *window, const struct row *row)
 {
-    const int8_t *const end = packed + stage->k_h * stage->k_w;
-    for (; packed != end; packed++) {
-        sum -= *packed;
-    }
-    return -sum * stage->input_zero_point;
+    const struct stage *const stage = &row->segment->stages[row->number];
+    const int32_t k = stage->k_h;
+    const struct window_code *const code = &codes[k / 2 - 1];
+    const bool biased = output_bias(stage) != 0;
+    const struct real_rows real = set_rows(row->rows, row->segment, row->number);
+    set_places(window, row->segment, row->number, row->columns);
+    window->rows = row->rows;
+    window->entry = code->entries[stage->s_w - 1][k - real.count];
+    window->exact = exact_of_stage(stage);
+    window->channel = packed_channels_of(stage);
+    window->packed = (const int8_t *)(window->channel + stage->c_out);
+    window->left = stage->c_out;
+    window->offset_bias = biased ? (uint32_t)PLANE_BIAS << 24 : 0;
+    window->flip = biased ? 0x8080 : 0;
+    window->bytes_above = real.first * k;
+    window->real_rows = real.count;
+    window->taps = k * k;
+    window->outside = real.count != k;
+    window->zero_point = stage->input_zero_point;
+    window->quants_end = stage->quants + stage->c_out;
+    window->quants_kept = row->constants->quants_kept;
+    window->kept_quants_end = kept_quants_end(row->constants);
+    window->tile_step = TILE * stage->s_w;
+    window->spread = real.count == 0 ? m0plus_segment_spread_0 : code->spread;
 }
 
 RAM_CODE("m0plus_segment_depthwise")
-void m0plus_segment_depthwise(const struct segment *segment, int32_t number)
+void m0plus_segment_depthwise(const struct segment *segment, int32_t number,
+                              const struct constants *constants, uint8_t *columns)
 {
-    const struct stage *const stage = &segment->stages[number];
-    const int32_t plane = segment->stages[number - 1].output.channel_step;
-    const struct row_function function = function_of(stage);
-    const struct packed_channel *channel = packed_channels_of(stage);
-    const struct quant_record *quant = stage->quants;
-    const int8_t *packed = (const int8_t *)(channel + stage->c_out);
-    const int32_t k = stage->k_h;
-    const int32_t bias = output_bias(stage);
     word rows[K_MAX * (1 + K_MAX) + 1 + K_MAX]; /* what is behind the 0 is loaded, too */
-    int8_t *output =
-        row_of_planes(segment, number, stage->output.made) + (TILE - 1) * stage->output.pixel_step;
-    const struct real_rows real = set_rows(rows, segment, number);
-    const int32_t bytes_above = real.first * k;
-    struct window_row row;
-    row.rows = rows;
-    set_row(&row, segment, number);
-    row.entry = function.entries[k - real.count];
-    for (int32_t left = stage->c_out; left > 0; left--) {
-        const int32_t sum = m0plus_segment_spread(packed + bytes_above, k, real.count, rows);
-        row.start = channel->start - sum * PLANE_BIAS;
-        if (real.count != k) {
-            row.start += outside(stage, packed, sum);
-        }
-        row.scale = channel->scale;
-        row.scale.offset = biased_offset(row.scale.offset, bias);
-        row.low_value = channel->low_value + bias;
-        row.high_value = channel->high_value + bias;
-        set_channel(&row.exact, channel, quant);
-        row.output = output;
-        function.run(&row);
-        row.first += plane;
-        row.partial += plane;
-        row.last += plane;
-        channel++;
-        quant++;
-        packed += k * k;
-        output += stage->output.channel_step;
-    }
+    const struct row row = {segment, number, constants, columns, rows};
+    m0plus_segment_window(&row);
 }
 
 #endif

@@ -35,21 +35,10 @@ m0plus_segment_gather_planes:
     mov r7, r3
     movs r1, #2
     movs r3, #0
-    b 2f
 1:
-    .rept 4
-    CHANNEL
-    .endr
-2:
-    subs r2, #4
-    bhs 1b
-    adds r2, #4
-    beq 4f
-3:
     CHANNEL
     subs r2, #1
-    bne 3b
-4:
+    bne 1b
     mov r0, r7
     pop {r4}
     mov r8, r4

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cortex-M0+: a row of a depthwise convolution of one channel, four outputs at a time, from the bytes
- * of the rows of its window, for kernels of 3, 5 and 7 and strides of 1 and 2.
+/* Cortex-M0+: a row of a depthwise convolution, channel after channel, four outputs at a time, from the
+ * bytes of the rows of its window, for kernels of 3, 5 and 7 and strides of 1 and 2.
  *
  * The bytes are the scalars plus 128, since only unsigned ones are loaded at an offset; padding beside
  * the image lies there too. A row of the window goes once over the bytes of four outputs: each is
@@ -10,23 +10,47 @@
  * Rows of taps that are above or below the image are left out: the code is entered at one of
  * NAME_entries, the n-th of which leaves out n of the k rows.
  *
+ * Outputs go to bytes, from the fourth one to the first, or, where STEP is below 0, to columns of
+ * conv_sweep.S: two words, pixels 0 and 1, and 2 and 3.
+ *
  * Registers: r0 row, r1 a product, r2-r6 weights, r7 a byte, r8-r11 sums, r12 bytes from the start
  * of a row of the first channel to the four outputs' taps, r14 the next row or weights. Stack: the
- * struct window_row. */
+ * struct window. */
     .syntax unified
     .cpu cortex-m0plus
     .thumb
 
-/* struct window_row of segment_depthwise.c */
-#define ROW_SCALE 12
-#define ROW_PARTIAL 36
-#define ROW_OUTPUT 32
-#define ROW_LAST 40
-#define ROW_COLUMNS 44
-#define ROW_LOW 48
-#define ROW_HIGH 52
-#define ROW_EXACT 56
-#define ROW_FIRST 76
+/* struct window of segment_depthwise.c */
+#define START 0
+#define WINDOW_ROWS 4
+#define STEP 12
+#define SCALE 16
+#define OUTPUT 32
+#define PARTIAL 36
+#define LAST 40
+#define COLUMNS 52
+#define LOW_HIGH 56
+#define EXACT 60
+#define EXACT_QUANT 64
+#define CHANNEL 80
+#define PACKED 84
+#define LEFT 88
+#define NEXT_OUTPUT 92
+#define CHANNEL_STEP 96
+#define OFFSET_BIAS 100
+#define BYTES_ABOVE 104
+#define REAL_ROWS 108
+#define TAPS_BYTES 112
+#define OUTSIDE 116
+#define ZERO_POINT 120
+#define QUANTS_END 124
+#define TILE_STEP 128
+#define SPREAD_CODE 132
+#define FLIP 136
+#define QUANTS_KEPT 140
+#define KEPT_QUANTS_END 144
+#define FRAME 160
+#define QUANT_BYTES 12
 
 /* A byte times a weight, added to an output. last: is the byte needed no more? */
 .macro PRODUCT weight, sum, last
@@ -90,9 +114,8 @@
     .endr
 .endm
 
-/* Site n stores output n and goes on to n - 1. r1: bytes from a pixel to the next one. */
-.macro SITE name, register, number
-\name\()_\number:
+/* To r2 output n: PIXELs store it and go on to n - 1, r1 bytes before it; COLUMNs gather two in r1. */
+.macro VALUE name, register, number
     mov r2, \register
     cmp r2, r5
     bhs \name\()_outside_\number
@@ -103,23 +126,36 @@
     blo \name\()_near_\number
     asrs r2, r2, #24
 \name\()_store_\number:
+.endm
+
+.macro PIXEL name, register, number
+\name\()_\number:
+    VALUE \name, \register, \number
     strb r2, [r7]
     subs r7, r7, r1
 .endm
 
+.macro COLUMN name, register, number
+    VALUE \name, \register, \number
+    .if \number & 1
+    lsls r1, r2, #16
+    .else
+    adds r1, r1, r2
+    str r1, [r7, #2 * \number]
+    .endif
+.endm
+
 .macro ASIDE name, register, number
 \name\()_outside_\number:
-    ldr r0, [sp]
     cmp r2, #0
+    ldr r2, [sp, #LOW_HIGH]
     blt 1f
-    ldr r2, [r0, #ROW_HIGH]
-    b \name\()_store_\number
+    lsrs r2, r2, #8
 1:
-    ldr r2, [r0, #ROW_LOW]
+    sxtb r2, r2
     b \name\()_store_\number
 \name\()_near_\number:
     mov r2, \register
-    ldr r0, [sp]
     bl near_boundary
     b \name\()_store_\number
 .endm
@@ -143,6 +179,7 @@
     .set .Lnumber, .Lnumber + 1
     .endr
     LABEL \name, \k
+    b sums
     .noaltmacro
 .endm
 
@@ -151,7 +188,7 @@
 .macro TWO_ROWS name, stride
     .altmacro
 \name\()_last:
-    b \name\()_sums
+    b sums
     LABEL \name, 0
     TAPS 0, 4, \stride, \name\()_last
     TAPS 4, 3, \stride
@@ -160,87 +197,46 @@
     TAPS 4, 3, \stride
     b \name\()_row_0
     .noaltmacro
-\name\()_sums:
 .endm
 
-/* void NAME(struct window_row *) */
-.macro WINDOW name, k, stride
-    .section .ram_code.\name, "ax", %progbits
+/* Of each row k weights to words, behind a word that stays. r0: from, r1: the sum of all, r2: rows,
+ * r3: to. */
+.macro SPREAD registers:vararg
+    .irp register, \registers
+    ldrb \register, [r0, #.Lat]
+    sxtb \register, \register
+    adds r1, r1, \register
+    .set .Lat, .Lat + 1
+    .endr
+    stmia r3!, {\registers}
+.endm
+
+.macro SPREAD_ROWS k
     .balign 4
-    .global \name
-    .type \name, %function
+    .global m0plus_segment_spread_\k
     .thumb_func
-\name:
-    push {r4-r7, lr}
-    mov r4, r8
-    mov r5, r9
-    mov r6, r10
-    mov r7, r11
-    push {r0, r4-r7}
-    ldr r1, [r0, #ROW_FIRST]
-    mov r12, r1
-\name\()_tile:
-    ldmia r0!, {r2, r3, r5}
-    mov r8, r2
-    mov r9, r2
-    mov r10, r2
-    mov r11, r2
-    mov r14, r3
-    mov pc, r5
-    .if \k == 7
-    TWO_ROWS \name, \stride
-    .else
-    ROWS \name, \k, \stride
-    .endif
-    ldr r2, [sp]
-    adds r2, #ROW_SCALE
-    ldmia r2!, {r1, r3, r4, r5, r6, r7}
-    ldr r0, [r2]
-    cmp r12, r0
-    beq \name\()_partial
-    SITE \name, r11, 3
-    SITE \name, r10, 2
-    SITE \name, r9, 1
-    SITE \name, r8, 0
-    ldr r0, [sp]
-    lsls r1, r1, #3
-    adds r7, r7, r1
-    str r7, [r0, #ROW_OUTPUT]
-    ldr r2, [r0, #ROW_LAST]
-    cmp r12, r2
-    beq \name\()_end
-    movs r2, #4 * \stride
-    add r12, r2
-    b \name\()_tile
-
-    ASIDE \name, r11, 3
-    ASIDE \name, r10, 2
-    ASIDE \name, r9, 1
-    ASIDE \name, r8, 0
-
-/* The outputs that are left are the last tile's first ones. */
-\name\()_partial:
-    ldr r2, [r2, #ROW_COLUMNS - ROW_PARTIAL]
-    lsls r0, r1, #2
-    subs r7, r7, r0
-    mov r0, r2
+m0plus_segment_spread_\k:
 1:
-    adds r7, r7, r1
-    subs r0, #1
-    bne 1b
-    cmp r2, #2
-    beq \name\()_1
-    bgt \name\()_2
-    b \name\()_0
+    .set .Lat, 0
+    adds r3, #4
+    .if \k == 3
+    SPREAD r4, r5, r6
+    .elseif \k == 5
+    SPREAD r4, r5, r6, r7
+    SPREAD r4
+    .else
+    SPREAD r4, r5, r6, r7
+    SPREAD r4, r5, r6
+    .endif
+    adds r0, #\k
+    subs r2, #1
+    bhi 1b
+    b spread
+.endm
 
-\name\()_end:
-    pop {r0, r4-r7}
-    mov r8, r4
-    mov r9, r5
-    mov r10, r6
-    mov r11, r7
-    pop {r4-r7, pc}
-
+/* The taps of four outputs; NAME_entries: where it is entered. All in one section, within reach of a B
+ * to what follows them. */
+.macro WINDOW name, k, stride
     .balign 4
     .global \name\()_entries
 \name\()_entries:
@@ -255,80 +251,214 @@
     .set .Lnumber, .Lnumber + 1
     .endr
     .noaltmacro
+    .if \k == 7
+    TWO_ROWS \name, \stride
+    .else
+    ROWS \name, \k, \stride
+    .endif
 .endm
 
+    .section .ram_code.m0plus_segment_window, "ax", %progbits
+    .balign 4
     WINDOW m0plus_segment_k3_s1, 3, 1
-    WINDOW m0plus_segment_k5_s1, 5, 1
-    WINDOW m0plus_segment_k7_s1, 7, 1
     WINDOW m0plus_segment_k3_s2, 3, 2
+    WINDOW m0plus_segment_k5_s1, 5, 1
+    SPREAD_ROWS 3
+    SPREAD_ROWS 5
+    SPREAD_ROWS 7
+
+/* void m0plus_segment_window(const struct row *): what m0plus_segment_set_window makes of it. */
+    .global m0plus_segment_window
+    .type m0plus_segment_window, %function
+    .thumb_func
+m0plus_segment_window:
+    push {r4-r7, lr}
+    mov r4, r8
+    mov r5, r9
+    mov r6, r10
+    mov r7, r11
+    push {r4-r7}
+    sub sp, #FRAME
+    mov r1, r0
+    mov r0, sp
+    bl m0plus_segment_set_window
+next_channel:
+    ldr r0, [sp, #PACKED]
+    ldr r2, [sp, #TAPS_BYTES]
+    adds r2, r2, r0
+    str r2, [sp, #PACKED]
+    ldr r3, [sp, #BYTES_ABOVE]
+    adds r0, r0, r3
+    ldr r3, [sp, #WINDOW_ROWS]
+    movs r1, #0
+    ldr r2, [sp, #REAL_ROWS]
+    ldr r4, [sp, #SPREAD_CODE]
+    mov pc, r4
+
+/* Rows of taps that fall on padding add their weights times the zero point. */
+outside:
+    ldr r3, [sp, #TAPS_BYTES]
+    ldr r4, [sp, #PACKED]
+    subs r4, r4, r3
+    movs r5, #0
+1:
+    subs r3, #1
+    ldrsb r6, [r4, r3]
+    adds r5, r5, r6
+    cmp r3, #0
+    bne 1b
+    subs r5, r5, r1
+    ldr r6, [sp, #ZERO_POINT]
+    muls r5, r6, r5
+    lsls r1, r1, #7
+    subs r1, r1, r5
+    b 1f
+
+    .balign 4
+    .global m0plus_segment_spread_0
+    .thumb_func
+m0plus_segment_spread_0:
+spread:
+    ldr r2, [sp, #OUTSIDE]
+    cmp r2, #0
+    bne outside
+    lsls r1, r1, #7
+1:
+    ldr r0, [sp, #CHANNEL]
+    ldmia r0!, {r2, r3}
+    str r3, [sp, #EXACT]
+    subs r2, r2, r1
+    str r2, [sp, #START]
+    ldmia r0!, {r2, r3, r4, r5, r6}
+    str r0, [sp, #CHANNEL]
+    ldr r1, [sp, #FLIP]
+    eors r6, r1
+    str r6, [sp, #LOW_HIGH]
+    ldr r1, [sp, #OFFSET_BIAS]
+    adds r3, r3, r1
+    ldr r6, [sp, #NEXT_OUTPUT]
+    ldr r1, [sp, #CHANNEL_STEP]
+    adds r1, r1, r6
+    str r1, [sp, #NEXT_OUTPUT]
+    add r7, sp, #SCALE
+    stmia r7!, {r2, r3, r4, r5, r6}
+    ldmia r7!, {r1, r2, r3, r4}
+    subs r7, #16
+    adds r1, r1, r4
+    adds r2, r2, r4
+    adds r3, r3, r4
+    stmia r7!, {r1, r2, r3}
+    mov r12, r3
+tile:
+    mov r0, sp
+    ldmia r0!, {r2, r3, r5}
+    mov r8, r2
+    mov r9, r2
+    mov r10, r2
+    mov r11, r2
+    mov r14, r3
+    mov pc, r5
+
+sums:
+    add r2, sp, #STEP
+    ldmia r2!, {r1, r3, r4, r5, r6, r7}
+    cmp r1, #0
+    bge pixels
+    COLUMN columns, r11, 3
+    COLUMN columns, r10, 2
+    COLUMN columns, r9, 1
+    COLUMN columns, r8, 0
+    ldr r1, [sp, #STEP]
+    subs r7, r7, r1
+next_tile:
+    str r7, [sp, #OUTPUT]
+    ldr r0, [sp, #LAST]
+    cmp r12, r0
+    beq window_made
+    ldr r2, [sp, #TILE_STEP]
+    add r12, r2
+    b tile
+
+    ASIDE columns, r11, 3
+    ASIDE columns, r10, 2
+    ASIDE columns, r9, 1
+    ASIDE columns, r8, 0
+
+window_made:
+    ldr r0, [sp, #LEFT]
+    subs r0, #1
+    str r0, [sp, #LEFT]
+    beq 1f
+    b next_channel
+1:
+    add sp, #FRAME
+    pop {r4-r7}
+    mov r8, r4
+    mov r9, r5
+    mov r10, r6
+    mov r11, r7
+    pop {r4-r7, pc}
+
+pixels:
+    ldr r0, [r2]
+    cmp r12, r0
+    beq partial
+    PIXEL pixels, r11, 3
+    PIXEL pixels, r10, 2
+    PIXEL pixels, r9, 1
+    PIXEL pixels, r8, 0
+    lsls r1, r1, #3
+    adds r7, r7, r1
+    b next_tile
+
+    ASIDE pixels, r11, 3
+    ASIDE pixels, r10, 2
+    ASIDE pixels, r9, 1
+    ASIDE pixels, r8, 0
+
+/* The outputs that are left are the last tile's first ones. */
+partial:
+    ldr r2, [sp, #COLUMNS]
+    lsls r0, r1, #2
+    subs r7, r7, r0
+    mov r0, r2
+1:
+    adds r7, r7, r1
+    subs r0, #1
+    bne 1b
+    cmp r2, #2
+    beq pixels_1
+    bgt pixels_2
+    b pixels_0
+
     WINDOW m0plus_segment_k5_s2, 5, 2
+    WINDOW m0plus_segment_k7_s1, 7, 1
     WINDOW m0plus_segment_k7_s2, 7, 2
 
-/* r2: the sum less the lowest, r0: the struct window_row; to r2 the output. r0 is not kept. */
-    .section .ram_code.m0plus_segment_near, "ax", %progbits
-    .balign 4
+/* r2: the sum less the lowest; to r2 the output. r0 is not kept. */
     .thumb_func
 near_boundary:
-    push {r1, r3, r4, lr}
+    push {r1, r3, lr}
     mov r1, r12
-    push {r1, r4}
-    mov r1, r0
-    adds r1, #ROW_EXACT
+    push {r1}
+    ldr r0, [sp, #16 + LEFT]
+    ldr r1, [sp, #16 + QUANTS_KEPT]
+    cmp r0, r1
+    bls 1f
+    movs r1, #QUANT_BYTES
+    muls r0, r1, r0
+    ldr r1, [sp, #16 + QUANTS_END]
+    b 2f
+1:
+    lsls r0, r0, #3
+    ldr r1, [sp, #16 + KEPT_QUANTS_END]
+2:
+    subs r1, r1, r0
+    str r1, [sp, #16 + EXACT_QUANT]
+    add r1, sp, #16 + EXACT
     mov r0, r2
     bl m0plus_exact
     mov r2, r0
-    pop {r1, r4}
+    pop {r1}
     mov r12, r1
-    pop {r1, r3, r4, pc}
-
-/* int32_t m0plus_segment_spread(const int8_t *from, int32_t k, int32_t rows, int32_t *to): of each row k
- * weights to words, behind a word that stays; the sum of all. */
-.macro SPREAD registers:vararg
-    .irp register, \registers
-    ldrb \register, [r0, #.Lat]
-    sxtb \register, \register
-    adds r1, r1, \register
-    .set .Lat, .Lat + 1
-    .endr
-    stmia r3!, {\registers}
-.endm
-
-.macro SPREAD_ROWS k
-    .set .Lat, 0
-    adds r3, #4
-    SPREAD r4, r5, r6
-    .if \k > 3
-    SPREAD r4, r5
-    .endif
-    .if \k > 5
-    SPREAD r4, r5
-    .endif
-    adds r0, #\k
-    subs r2, #1
-    bhi spread_\k
-    b 2f
-.endm
-
-    .section .ram_code.m0plus_segment_spread, "ax", %progbits
-    .balign 4
-    .global m0plus_segment_spread
-    .type m0plus_segment_spread, %function
-    .thumb_func
-m0plus_segment_spread:
-    push {r4-r6, lr}
-    mov r4, r1
-    movs r1, #0
-    cmp r2, #0
-    beq 2f
-    cmp r4, #5
-    blo spread_3
-    bhi spread_7
-spread_5:
-    SPREAD_ROWS 5
-spread_3:
-    SPREAD_ROWS 3
-spread_7:
-    SPREAD_ROWS 7
-2:
-    mov r0, r1
-    pop {r4-r6, pc}
+    pop {r1, r3, pc}
