@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks.fused [MODEL ...]`: every fused segment of the eleven networks by the set
-m0plus, beside the same ops one by one by the same set, in emulated cycles of an RP2040. Both run the
-network up to its last segment.
+"""`python -m benchmarks.fused [--kernels m33] [MODEL ...]`: every fused segment of the eleven networks
+by the set m0plus, or m33, beside the same ops one by one by the same set, in emulated cycles of its
+chip, of an RP2350 by the conservative model. Both run the network up to its last segment.
 
 Core cycles are those without the misses of the flash cache; misses are those of a first run, of which
 the cache is empty as it begins. The ops one by one are of the strategy `rip`, with all the scratch that
-their steps may want, on an RP2040 with 520 KB of SRAM, which does not exist: some would not fit a real
-one. Both outputs are compared with the host's."""
+their steps may want, in 520 KB of SRAM: an RP2350 has as much, an RP2040 does not, and some would not
+fit a real one. Both outputs are compared with the host's."""
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -27,26 +27,21 @@ from harness.schema.constants import OpKind
 from harness.selection import choose_models
 from tests.device.support import MISS_CYCLES, new_entry
 
-_KERNELS = KernelTraits("m0plus", "rp2040")
-_MISS = MISS_CYCLES["rp2040"]
-_LARGE = 520 * 1024
+_CHIPS = {"m0plus": "rp2040", "m33": "rp2350"}
+_SRAM = {"rp2040": 520 * 1024, "rp2350": None}  # None: as much as there is
 _ASKED = 1.03
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one step or several. core: cycles without misses."""
+    """Of one step or several. cycles: of a first run; core: without misses."""
 
+    cycles: int = 0
     core: int = 0
     misses: int = 0
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(self.core + other.core, self.misses + other.misses)
-
-    @property
-    def cycles(self) -> int:
-        """Of a first run."""
-        return self.core + _MISS * self.misses
+        return Cost(self.cycles + other.cycles, self.core + other.core, self.misses + other.misses)
 
 
 @dataclass(frozen=True)
@@ -65,11 +60,11 @@ class Segment:
         return self.fused.cycles / self.apart.cycles
 
 
-def segments(network: Network) -> Iterator[Segment]:
+def segments(network: Network, kernels: KernelTraits) -> Iterator[Segment]:
     """Of its plan of strategy fused."""
-    plan = plan_network(network, Strategy.FUSED, kernel=_KERNELS)
+    plan = plan_network(network, Strategy.FUSED, kernel=kernels)
     end = 1 + max(step.ops[-1] for step in plan.steps if len(step.ops) > 1)
-    whole = plan, plan_network(network, Strategy.RIP, kernel=_KERNELS)
+    whole = plan, plan_network(network, Strategy.RIP, kernel=kernels)
     plan, one_by_one = (_beginning(whole_plan, end) for whole_plan in whole)
     together, apart = (_costs(network_case(p.network, p)) for p in (plan, one_by_one))
     for step, choice in zip(plan.steps, plan.step_choices, strict=True):
@@ -98,8 +93,11 @@ def _kind(network: Network, op: int) -> str:
 
 def _costs(case: NetworkCase) -> dict[tuple[int, ...], Cost]:
     """By the ops of each step; what a step is moved by is part of it."""
-    entry = replace(new_entry(), sram_bytes=_LARGE)
-    image = build_runner("rp2040", kernels=case.plan.kernels, sram_bytes=_LARGE)
+    chip = case.plan.kernel.chip
+    assert chip is not None
+    sram = _SRAM[chip]
+    entry = replace(new_entry(chip), sram_bytes=sram)
+    image = build_runner(chip, kernels=case.plan.kernels, sram_bytes=sram)
     with Board(entry) as board:
         board.start(image, build_pack([case]))
         run = board.run(0, seed=1, repeats=1, keep_interrupts=True)
@@ -111,13 +109,19 @@ def _costs(case: NetworkCase) -> dict[tuple[int, ...], Cost]:
         for _ in range(1 if step.moved_to is None else 2):
             op = next(ops)
             misses = op.xip_accesses - op.xip_hits
-            cost += Cost(op.cycles - _MISS * misses, misses)
+            cost += Cost(op.cycles, op.cycles - MISS_CYCLES[chip] * misses, misses)
         found[step.ops] = cost
     return found
 
 
-def main(words: list[str]) -> None:
-    found = [one for network in choose_models(",".join(words) or None) for one in segments(network)]
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fused")
+    parser.add_argument("--kernels", choices=_CHIPS, default="m0plus")
+    parser.add_argument("models", nargs="*", metavar="MODEL")
+    words = parser.parse_args()
+    kernels = KernelTraits(words.kernels, _CHIPS[words.kernels])
+    models = choose_models(",".join(words.models) or None)
+    found = [one for network in models for one in segments(network, kernels)]
     body = [
         (
             one.model, f"{one.ops[0]}-{one.ops[-1]}", one.kinds, one.kernel,
@@ -134,4 +138,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -8,22 +8,13 @@
  * For each 4 scalars in the order of memory: those of both operands are read, then the results are
  * written; up to 3 at the end (of each pixel, for 1 x 1 x c) one by one. Records for which the short
  * form of R_2 (channel.h) is not exact go through the exact code. Scratch: 2048 bytes. */
-#include "kernels/m33/channel.h"
+#include "kernels/m33/add.h"
 #include "kernels/m33/saturate.h"
 #include "kernels/m33/simd.h"
 #include "port/placement.h"
 #include "runner/kernels.h"
 
 enum { LEFT_SHIFT_FACTOR = 1 << 20, VALUES = 256, MOST_TERM = 1 << 28 };
-
-typedef int32_t __attribute__((may_alias)) table_word;
-
-/* Twice the terms of an operand, by its value as a byte. */
-struct add {
-    table_word *first, *second;
-    struct channel output;
-    uint32_t low, high;                       /* the activation's range, four times */
-};
 
 /* requantize_double with a product of 64 bits, which takes this core five instructions. */
 ALWAYS_INLINE int32_t term_of(int32_t x, const struct quant_record *quant)
@@ -61,8 +52,9 @@ ALWAYS_INLINE uint32_t four_results(const struct add *add, uint32_t first, uint3
     return clamped(four_bytes(y0, y1, y2, y3), add->low, add->high);
 }
 
-ALWAYS_INLINE void add_run(const struct add *given, const int8_t *first, const int8_t *second,
-                           int8_t *output, int32_t count)
+RAM_CODE("m33_add_run")
+void m33_add_run(const struct add *given, const int8_t *first, const int8_t *second,
+                 int8_t *output, int32_t count)
 {
     const struct add add = *given;
     for (; count >= 4; count -= 4, first += 4, second += 4, output += 4) {
@@ -74,49 +66,53 @@ ALWAYS_INLINE void add_run(const struct add *given, const int8_t *first, const i
     }
 }
 
-/* Word for word, whatever the records are. */
+ALWAYS_INLINE uint32_t exact_term(const struct op_call *call, int32_t operand, int32_t x)
+{
+    const struct quant_record *const quant = &call->quants[operand];
+    const int32_t zero_point = call->record->input_zero_points[operand];
+    return (uint32_t)term_of((x - zero_point) * LEFT_SHIFT_FACTOR, quant);
+}
+
 RAM_CODE("m33_add_exactly")
-static void add_exactly(const struct op_call *call, int32_t count, int32_t run)
+int8_t m33_add_exactly(const struct op_call *call, int32_t first, int32_t second)
+{
+    const uint32_t sum = exact_term(call, 0, first) + exact_term(call, 1, second);
+    return m33_exact_byte(call, &call->quants[2], (int32_t)sum);
+}
+
+RAM_CODE("m33_add_begin")
+bool m33_add_begin(struct add *add, const struct op_call *call, void *tables, bool made)
 {
     const struct quant_record *const quants = call->quants;
-    int32_t second = 0;
-    for (int32_t at = 0; at < count; at++) {
-        const int32_t a = (call->inputs[0][at] - call->record->input_zero_points[0]) *
-                          LEFT_SHIFT_FACTOR;
-        const int32_t b = (call->inputs[1][second] - call->record->input_zero_points[1]) *
-                          LEFT_SHIFT_FACTOR;
-        const uint32_t sum =
-            (uint32_t)requantize_double(a, quants[0].multiplier, quants[0].shift) +
-            (uint32_t)requantize_double(b, quants[1].multiplier, quants[1].shift);
-        call->output[at] = exact_byte(call, &quants[2], (int32_t)sum);
-        second = second + 1 == run ? 0 : second + 1;
+    const int32_t *const zero_points = call->record->input_zero_points;
+    const int32_t shift = -quants[2].shift;
+    if (shift < LEAST_SHIFT || shift > MOST_SHIFT || quants[2].multiplier <= 0) {
+        return false;
     }
+    add->first = (table_word *)tables;
+    add->second = add->first + VALUES;
+    add->output.multiplier = quants[2].multiplier;
+    add->output.offset = (int32_t)((uint32_t)(2 * call->output_zero_point + 1) << (shift - 1));
+    add->output.shift = shift;
+    add->low = all_bytes(call->activation_min);
+    add->high = all_bytes(call->activation_max);
+    return made || (make_table(add->first, &quants[0], zero_points[0]) &&
+                    make_table(add->second, &quants[1], zero_points[1]));
 }
 
 RAM_CODE("m33_add")
 void m33_add(const struct op_call *call)
 {
-    const struct op_record *const record = call->record;
-    const struct quant_record *const quants = call->quants;
-    const int32_t shift = -quants[2].shift;
     const int32_t count = call->h_out * call->w_out * call->c_out;
     const int32_t run = (int32_t)call->input_records[1]->bytes;
-    table_word *const tables = (table_word *)(void *)call->scratch;
-    const bool exact = shift >= LEAST_SHIFT && shift <= MOST_SHIFT && quants[2].multiplier > 0;
-    if (!exact || !make_table(tables, &quants[0], record->input_zero_points[0]) ||
-        !make_table(tables + VALUES, &quants[1], record->input_zero_points[1])) {
-        add_exactly(call, count, run);
+    struct add add;
+    if (!m33_add_begin(&add, call, call->scratch, false)) {
+        for (int32_t at = 0; at < count; at++) {
+            call->output[at] = m33_add_exactly(call, call->inputs[0][at], call->inputs[1][at % run]);
+        }
         return;
     }
-    const struct add add = {
-        .first = tables,
-        .second = tables + VALUES,
-        .output = {quants[2].multiplier,
-                   (int32_t)((uint32_t)(2 * call->output_zero_point + 1) << (shift - 1)), shift},
-        .low = all_bytes(call->activation_min),
-        .high = all_bytes(call->activation_max),
-    };
     for (int32_t at = 0; at < count; at += run) {
-        add_run(&add, call->inputs[0] + at, call->inputs[1], call->output + at, run);
+        m33_add_run(&add, call->inputs[0] + at, call->inputs[1], call->output + at, run);
     }
 }

@@ -17,7 +17,7 @@ enum special m33_plan_unusual(const struct channels *all, const struct quant_rec
                               struct channel *channel)
 {
     if (quant->multiplier == 0 || without_weights(all, weights)) {
-        const int32_t value = exact_byte(all->call, quant, quant->bias);
+        const int32_t value = m33_exact_byte(all->call, quant, quant->bias);
         *doubled_bias = 0;
         *channel = (struct channel){0, 2 * value + 1, 1};
         return USUAL;
@@ -33,4 +33,13 @@ enum special m33_plan_unusual(const struct channels *all, const struct quant_rec
     *doubled_bias = 0;
     *channel = (struct channel){0, 1, 1};
     return SLOW;
+}
+
+RAM_CODE("m33_exact_byte")
+int8_t m33_exact_byte(const struct op_call *call, const struct quant_record *quant, int32_t sum)
+{
+    const int32_t zero_point = call->output_zero_point;
+    const int32_t scaled = requantize_double(sum, quant->multiplier, quant->shift);
+    return (int8_t)output_stage(scaled, zero_point, call->activation_min - zero_point,
+                                call->activation_max - zero_point);
 }

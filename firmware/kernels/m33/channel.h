@@ -52,14 +52,8 @@ ALWAYS_INLINE struct channels channels_of(const struct op_call *call, int32_t ta
     };
 }
 
-ALWAYS_INLINE int8_t exact_byte(const struct op_call *call, const struct quant_record *quant,
-                                int32_t sum)
-{
-    const int32_t zero_point = call->output_zero_point;
-    const int32_t scaled = requantize_double(sum, quant->multiplier, quant->shift);
-    return (int8_t)output_stage(scaled, zero_point, call->activation_min - zero_point,
-                                call->activation_max - zero_point);
-}
+/* The exact code. In SRAM. */
+int8_t m33_exact_byte(const struct op_call *call, const struct quant_record *quant, int32_t sum);
 
 /* For those that plan_channel finds unusual. In SRAM. */
 enum special m33_plan_unusual(const struct channels *all, const struct quant_record *quant,

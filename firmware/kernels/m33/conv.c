@@ -16,13 +16,31 @@
  *   multiple of 4, or the partner of an odd pixel  4 pixels. */
 #include "kernels/m33/conv.h"
 
+#include "kernels/m33/exact.h"
 #include "kernels/m33/fields.h"
+#include "kernels/m33/groups.h"
 #include "kernels/m33/saturate.h"
 #include "kernels/m33/simd.h"
 #include "kernels/m33/sweep.h"
 #include "kernels/plain/bytes.h"
 #include "port/placement.h"
 #include "runner/kernels.h"
+
+/* Of one op. taps: of a field; filled: rounded up to a multiple of 4. */
+struct conv {
+    const struct op_call *call;
+    struct channels channels;
+    int32_t taps, filled;
+    uint32_t *weights;                        /* of 4 channels, widened: 2 filled words */
+    uint32_t *fields;
+    int8_t *staged, *spare;
+};
+
+/* Pixels whose fields are gathered. output: of the first one. */
+struct step {
+    int8_t *output;
+    int32_t count;
+};
 
 ALWAYS_INLINE struct conv conv_of(const struct op_call *call)
 {
@@ -41,79 +59,7 @@ ALWAYS_INLINE struct conv conv_of(const struct op_call *call)
         .fields = fields,
         .staged = staged,
         .spare = staged + filled + 4,
-        .pixel_step = call->c_out,
-        .channel_step = 1,
     };
-}
-
-/* The last 1 to 3 taps of 4 channels, followed by zeros. */
-ALWAYS_INLINE void widen_rest(uint32_t *to, const int8_t *const rows[SWEEP_CHANNELS], int32_t taps)
-{
-    for (int32_t channel = 0; channel < SWEEP_CHANNELS; channel++) {
-        const int8_t *const row = rows[channel];
-        const int32_t third = taps > 2 ? row[2] : 0;
-        const int32_t second = taps > 1 ? row[1] : 0;
-        to[channel] = ((uint32_t)row[0] & 0xffff) | (uint32_t)third << 16;
-        to[channel + SWEEP_CHANNELS] = (uint32_t)second & 0xffff;
-    }
-}
-
-ALWAYS_INLINE void widen(const struct conv *conv, const int8_t *const rows[SWEEP_CHANNELS])
-{
-    const int32_t whole = conv->taps & ~3;
-    uint32_t *to = conv->weights;
-    if (whole != 0) {
-        to = m33_widen(to, rows, whole / 4);
-    }
-    if (whole != conv->taps) {
-        const int8_t *const rest[SWEEP_CHANNELS] = {rows[0] + whole, rows[1] + whole,
-                                                    rows[2] + whole, rows[3] + whole};
-        widen_rest(to, rest, conv->taps - whole);
-    }
-}
-
-ALWAYS_INLINE void negate(const struct conv *conv, int32_t channel)
-{
-    uint32_t *const end = conv->weights + 2 * conv->filled;
-    for (uint32_t *at = conv->weights + channel; at < end; at += SWEEP_CHANNELS) {
-        *at = negated_halves(*at);
-    }
-}
-
-/* Which of 4 channels are special, a bit each. */
-struct specials {
-    uint32_t slow, negated;
-};
-
-/* The next 4 channels, the last one again and again where there are fewer. rows: their weights. */
-ALWAYS_INLINE struct specials plan_channels(const struct conv *conv, int32_t channel,
-                                            struct sweep *sweep,
-                                            const int8_t *rows[SWEEP_CHANNELS])
-{
-    const int32_t last = conv->call->c_out - 1;
-    struct specials found = {0, 0};
-#pragma GCC unroll 4
-    for (int32_t number = 0; number < SWEEP_CHANNELS; number++) {
-        const int32_t at = channel + number < last ? channel + number : last;
-        rows[number] = conv->call->weights + at * conv->taps;
-        const enum special special =
-            plan_channel(&conv->channels, &conv->call->quants[at], rows[number],
-                         &sweep->doubled_bias[number], &sweep->channels[number]);
-        found.slow |= (uint32_t)((special & SLOW) != 0) << number;
-        found.negated |= (uint32_t)((special & NEGATED) != 0) << number;
-    }
-    return found;
-}
-
-ALWAYS_INLINE void widen_channels(const struct conv *conv, const int8_t *const rows[SWEEP_CHANNELS],
-                                  uint32_t negated)
-{
-    widen(conv, rows);
-    for (int32_t number = 0; negated != 0; number++, negated >>= 1) {
-        if ((negated & 1) != 0) {
-            negate(conv, number);
-        }
-    }
 }
 
 /* 4 channels of all pixels of a step; with an odd number of them the last one's partner is written to
@@ -134,64 +80,11 @@ ALWAYS_INLINE void sweep_pixels(const struct conv *conv, struct sweep *sweep, in
     }
 }
 
-/* The same to planes, `channel_step` bytes apart; an odd pixel goes by way of the spare ones. */
-ALWAYS_INLINE void sweep_planes(const struct conv *conv, struct sweep *sweep, int32_t count,
-                                int32_t channels)
-{
-    int8_t *const output = sweep->output;
-    sweep->fields = conv->fields;
-    sweep->pairs = count / 2;
-    sweep->pixel_step = conv->channel_step;
-    if (sweep->pairs != 0 && channels == SWEEP_CHANNELS) {
-        m33_sweep_planes(sweep);
-        if (count % 2 == 0) {
-            return;
-        }
-    }
-    int32_t pixel = channels == SWEEP_CHANNELS ? count & ~1 : 0;
-    sweep->fields = conv->fields + pixel / 2 * conv->filled;
-    for (; pixel < count; pixel += 2) {
-        sweep->output = conv->spare;
-        sweep->pixel_step = 2;
-        sweep->pairs = 1;
-        m33_sweep_planes(sweep);
-        sweep->fields += conv->filled;
-        for (int32_t channel = 0; channel < channels; channel++) {
-            int8_t *const to = output + channel * conv->channel_step + pixel;
-            to[0] = conv->spare[2 * channel];
-            if (pixel + 1 < count) {
-                to[1] = conv->spare[2 * channel + 1];
-            }
-        }
-    }
-}
-
-/* A channel by the exact code, from the fields: a halfword is twice x - zero_point. */
-RAM_CODE("m33_conv_exact_channel")
-static void exact_channel(const struct conv *conv, const struct step *step, int32_t channel)
-{
-    const struct op_call *const call = conv->call;
-    const int8_t *const weights = call->weights + channel * conv->taps;
-    const struct quant_record *const quant = &call->quants[channel];
-    static const uint8_t place[4] = {0, 4, 1, 5};             /* halfword of a tap in its group */
-    for (int32_t pixel = 0; pixel < step->count; pixel++) {
-        const half *const field =
-            (const half *)(const void *)(conv->fields + pixel / 2 * conv->filled) + pixel % 2 * 2;
-        uint32_t sum = (uint32_t)quant->bias;
-        for (int32_t tap = 0; tap < conv->taps; tap++) {
-            const int32_t x = field[tap / 4 * 8 + place[tap % 4]] / 2;
-            sum += (uint32_t)(x * weights[tap]);
-        }
-        step->output[pixel * conv->pixel_step + channel * conv->channel_step] =
-            exact_byte(call, quant, (int32_t)sum);
-    }
-}
-
 /* The channels of a step that are left behind the last 4: by way of the spare pixels. */
 ALWAYS_INLINE void write_rest(const struct conv *conv, struct sweep *sweep, int32_t count,
                               int8_t *output, int32_t channels)
 {
-    const int32_t pixel_step = conv->pixel_step;
+    const int32_t pixel_step = conv->call->c_out;
     sweep->output = conv->spare;
     sweep->pixel_step = SWEEP_CHANNELS;
     sweep_pixels(conv, sweep, count, conv->spare + SWEEP_CHANNELS * count);
@@ -229,20 +122,18 @@ ALWAYS_INLINE void write_channels(const struct conv *conv, const struct step *st
 {
     const struct op_call *const call = conv->call;
     const int32_t left = call->c_out - channel;
-    int8_t *const output = step->output + channel * conv->channel_step;
+    int8_t *const output = step->output + channel;
     const int8_t *rows[SWEEP_CHANNELS];
-    const struct specials special = plan_channels(conv, channel, sweep, rows);
-    if (conv->channel_step == 1 && step->count == 1 && left >= SWEEP_CHANNELS &&
-        special.negated == 0 && conv->taps == conv->filled) {
+    const struct specials special = plan_channels(&conv->channels, call, channel, sweep->channels,
+                                                  sweep->doubled_bias, rows);
+    if (step->count == 1 && left >= SWEEP_CHANNELS && special.negated == 0 &&
+        conv->taps == conv->filled) {
         write_pixel(conv, sweep, rows[0], output);
     } else {
-        widen_channels(conv, rows, special.negated);
-        if (conv->channel_step != 1) {
+        widen_channels(conv->weights, conv->taps, rows, special.negated);
+        if (left >= SWEEP_CHANNELS) {
             sweep->output = output;
-            sweep_planes(conv, sweep, step->count, left < SWEEP_CHANNELS ? left : SWEEP_CHANNELS);
-        } else if (left >= SWEEP_CHANNELS) {
-            sweep->output = output;
-            sweep->pixel_step = conv->pixel_step;
+            sweep->pixel_step = call->c_out;
             sweep_pixels(conv, sweep, step->count, conv->spare);
         } else {
             write_rest(conv, sweep, step->count, output, left);
@@ -251,13 +142,14 @@ ALWAYS_INLINE void write_channels(const struct conv *conv, const struct step *st
     uint32_t slow = special.slow;
     for (int32_t number = 0; slow != 0 && number < left; number++, slow >>= 1) {
         if ((slow & 1) != 0) {
-            exact_channel(conv, step, channel + number);
+            m33_exact_channel(&conv->channels, conv->fields, step->count, channel + number,
+                              output + number, call->c_out);
         }
     }
 }
 
 RAM_CODE("m33_conv_step")
-void m33_conv_step(const struct conv *conv, const struct step *step)
+static void conv_step(const struct conv *conv, const struct step *step)
 {
     const struct op_call *const call = conv->call;
     struct sweep sweep;                       /* an initializer would call memset, which lies in flash */
@@ -288,7 +180,7 @@ void m33_conv(const struct op_call *call)
             step.count = pixels - first;
         }
         m33_gather(&gathering, conv.fields, step.count);
-        m33_conv_step(&conv, &step);
+        conv_step(&conv, &step);
         step.output += call->step_pixels * call->c_out;
     }
 }

@@ -260,7 +260,7 @@ static void exact_rows(const struct depthwise *d, const half *plane, int32_t cha
                     sum += (uint32_t)(*x++ * *weights);
                 }
             }
-            *output = exact_byte(call, quant, (int32_t)sum);
+            *output = m33_exact_byte(call, quant, (int32_t)sum);
         }
     }
 }

@@ -1,142 +1,213 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A segment for the Cortex-M33's SIMD: rows pulled through convolutions, depthwise ones of 3 x 3, 5 x 5
- * and 7 x 7 and strides 1 and 2, and adds (plain/segment_rows.h), double rounding, planar rings.
+ * and 7 x 7 and strides 1 and 2, and adds (plain/segment_rows.h), double rounding, planar rings. See
+ * segment_conv.c, segment_depthwise.c and segment_add.c.
  *
- *   convolution: a step of pixels after the other, as conv.c does it: all fields of a step are copied to
- *                scratch, then its channels are written, to a planar ring or pixel by pixel. Only a
- *                stage that reads X has a window.
- *   depthwise:   segment_depthwise.c.
- *   add:         segment_add.c.
- *
- * Scratch of a convolution: widened weights of 4 channels, which the staged bytes of a field share;
- * fields of a step; spare pixels. */
-#include "kernels/m33/conv.h"
-#include "kernels/m33/fields.h"
+ * Scratch: what the stages share, one after the other; behind it constants of channels, widened, that last
+ * from row to row, as many as there is room for. Shorter steps of the convolutions leave more of it, so how
+ * long they are is weighed against what is prepared anew with each. */
+#include "kernels/m33/add.h"
 #include "kernels/m33/segment.h"
-#include "kernels/m33/simd.h"
-#include "kernels/m33/sweep.h"
 
-enum { CHANNELS = 4 };                        /* in a group */
+enum {
+    CHANNELS = 4,                             /* in a group */
+    MOST_STEPS = 4,                           /* of a row */
+    STEP_CYCLES = 100,                        /* of a group of a convolution in a step, about */
+};
 
-/* 4 channels of two pixels of a planar row to the fields of a pair, as m33_expand_planes has them. */
-ALWAYS_INLINE void expand_half(uint32_t *to, const int8_t *const rows[4], int32_t at,
-                               uint32_t offset)
+/* A stage, and how it would run. bytes: of a group's constants. */
+struct weighed {
+    const struct stage *stage;
+    int32_t groups, bytes;
+    int32_t prepared;                         /* cycles of a group's constants, about */
+};
+
+ALWAYS_INLINE int32_t least(int32_t a, int32_t b)
 {
-#pragma GCC unroll 2
-    for (int32_t number = 0; number < 2; number++) {
-        const uint32_t x = word_at(rows[number] + at), y = word_at(rows[number + 2] + at);
-        to[2 * number] = bottoms(add_even_bytes(add_even_bytes(offset, x), x),
-                                 add_even_bytes(add_even_bytes(offset, y), y));
-        to[2 * number + 1] = bottoms(add_odd_bytes(add_odd_bytes(offset, x), x),
-                                     add_odd_bytes(add_odd_bytes(offset, y), y));
+    return a < b ? a : b;
+}
+
+/* Pixels of a step, of which there are so many a row. */
+ALWAYS_INLINE int32_t pixels_of(const struct stage *stage, int32_t steps)
+{
+    return ((stage->w_out + steps - 1) / steps + 1) & ~1;
+}
+
+/* Bytes that a stage shares with the others. */
+RAM_CODE("m33_segment_shared_by")
+static int32_t shared_by(const struct stage *stage, int32_t steps)
+{
+    switch (stage->kind) {
+    case OP_KIND_CONV:
+        return m33_segment_conv_scratch(stage, pixels_of(stage, steps));
+    case OP_KIND_DEPTHWISE:
+        return m33_segment_depthwise_scratch(stage);
+    default:
+        return 0;
     }
 }
 
-/* `count` pixels of a row of planes; what fills up the taps is some channel's. */
-RAM_CODE("m33_segment_gather_planes")
-static void gather_planes(const struct conv *conv, const int8_t *row, int32_t channel_step,
-                          int32_t count)
+RAM_CODE("m33_segment_weighed")
+static struct weighed weighed_of(const struct stage *stage)
 {
-    const int32_t last = conv->taps - 1;
-    const uint32_t offset = both_halves(-2 * conv->call->input_zero_point);
-    const int32_t squares = (count + 1) / 4;  /* of whole pairs, or with the partner of an odd pixel */
-    uint32_t *to = conv->fields;
-    for (int32_t channel = 0; channel < conv->taps; channel += CHANNELS, to += 4) {
-        const int8_t *rows[CHANNELS];
-#pragma GCC unroll 4
-        for (int32_t number = 0; number < CHANNELS; number++) {
-            const int32_t at = channel + number < last ? channel + number : last;
-            rows[number] = row + at * channel_step;
-        }
-        if (squares != 0) {
-            m33_expand_planes(to, rows, offset, squares, 4 * conv->filled);
-        }
-        if (4 * squares < count) {
-            expand_half(to + 2 * squares * conv->filled, rows, 4 * squares, offset);
-        }
+    const int32_t groups = (stage->c_out + CHANNELS - 1) / CHANNELS;
+    const int32_t word = (int32_t)sizeof(uint32_t);
+    const int32_t window = stage->k_h * stage->k_w;
+    switch (stage->kind) {
+    case OP_KIND_CONV:
+        return (struct weighed){stage, groups, word * m33_segment_conv_words(stage),
+                                100 + 7 * window * stage->c_in};
+    case OP_KIND_DEPTHWISE:
+        return (struct weighed){stage, groups, word * m33_segment_depthwise_words(stage),
+                                150 + 22 * window};
+    default:                                  /* tables: many times what else they would cost */
+        return (struct weighed){stage, 1, ADD_TABLES_BYTES, 0};
     }
 }
 
-/* Pixels of a step: a row, of fields that are filled up half a row. As kernels.yaml has it. */
-ALWAYS_INLINE int32_t pixels_of(const struct stage *stage, int32_t taps)
+/* Steps of a row with which a stage shares no more than that. */
+ALWAYS_INLINE int32_t steps_within(const struct stage *stage, int32_t shared)
 {
-    const int32_t pixels = taps % 4 == 0 ? stage->w_out : (stage->w_out + 1) / 2;
-    return (pixels + 1) & ~1;
+    int32_t steps = 1;
+    while (stage->kind == OP_KIND_CONV && steps < MOST_STEPS && shared_by(stage, steps) > shared) {
+        steps++;
+    }
+    return steps;
 }
 
-ALWAYS_INLINE struct conv conv_of_stage(const struct op_call *call, const struct stage *stage)
+/* Groups whose constants have room in so many bytes. */
+ALWAYS_INLINE int32_t kept_within(const struct weighed *one, int32_t room)
 {
-    const int32_t taps = stage->k_h * stage->k_w * stage->c_in;
-    const int32_t filled = (taps + 3) & ~3;
-    uint32_t *const weights = (uint32_t *)(void *)call->scratch;
-    uint32_t *const fields = weights + 2 * filled;
-    return (struct conv){
-        .call = call,
-        .channels = channels_of(call, taps, 1),
-        .taps = taps,
-        .filled = filled,
-        .weights = weights,
-        .fields = fields,
-        .staged = (int8_t *)weights,
-        .spare = (int8_t *)(fields + call->step_pixels * filled / 2),
-        .pixel_step = stage->output.pixel_step,
-        .channel_step = stage->output.channel_step,
-    };
+    return room < 0 ? 0 : least(one->groups, room / one->bytes);
 }
 
-RAM_CODE("m33_segment_conv")
-static void conv_row(const struct segment *segment, int32_t number, const struct op_call *whole)
+/* Steps of a row by which the largest field of a convolution is cut. `given`: bytes of scratch. */
+RAM_CODE("m33_segment_steps")
+static int32_t best_shared(const struct segment *segment, int32_t given)
+{
+    int32_t best = 0;
+    uint32_t best_cycles = UINT32_MAX;
+    for (int32_t steps = 1; steps <= MOST_STEPS; steps++) {
+        int32_t shared = 0;
+        for (int32_t number = 1; number <= segment->last; number++) {
+            const int32_t own = shared_by(&segment->stages[number], steps);
+            shared = own > shared ? own : shared;
+        }
+        shared = (shared + 3) & ~3;
+        int32_t room = given - shared;
+        if (room < 0 && steps < MOST_STEPS) {
+            continue;
+        }
+        uint32_t cycles = 0;
+        for (int32_t number = segment->last; number >= 1; number--) {
+            const struct weighed one = weighed_of(&segment->stages[number]);
+            const int32_t kept = kept_within(&one, room);
+            const int32_t own_steps = steps_within(one.stage, shared);
+            const int32_t each = (one.groups - kept) * one.prepared + one.groups * STEP_CYCLES;
+            cycles += (uint32_t)(one.stage->h_out * own_steps * each);
+            room -= kept * one.bytes;
+        }
+        if (cycles < best_cycles) {
+            best_cycles = cycles;
+            best = shared;
+        }
+    }
+    return best;
+}
+
+/* Room for what the stages keep; it is filled with their first rows. */
+RAM_CODE("m33_segment_keep")
+static void keep_all(const struct segment *segment, const struct op_call *call, struct kept kept[])
+{
+    const struct op_record *const record = call->record;
+    const int32_t given =
+        record->scratch_offset == SCRATCH_APART ? 0 : (int32_t)record->scratch_bytes;
+    const int32_t shared = best_shared(segment, given);
+    uint32_t *at = (uint32_t *)(void *)(call->scratch + shared);
+    int32_t room = given - shared;
+    for (int32_t number = segment->last; number >= 1; number--) {
+        const struct stage *const stage = &segment->stages[number];
+        const struct weighed one = weighed_of(stage);
+        struct kept *const own = &kept[number];
+        own->first = at;
+        own->groups = 0;
+        own->most = kept_within(&one, room);
+        own->words = one.bytes / (int32_t)sizeof(uint32_t);
+        own->pixels = pixels_of(stage, steps_within(stage, shared));
+        at += own->most * own->words;
+        room -= own->most * one.bytes;
+    }
+}
+
+/* The padding beside the row of planes that a stage makes next, over which a parked row may have been. */
+ALWAYS_INLINE void restore_padding(const struct segment *segment, int32_t number)
 {
     const struct stage *const stage = &segment->stages[number];
-    const struct rows *const source = &segment->stages[number - 1].output;
-    const int32_t row = stage->output.made;
-    struct op_call call;
-    set_call(&call, whole, stage);
-    call.step_pixels = pixels_of(stage, stage->k_h * stage->k_w * stage->c_in);
-    const struct conv conv = conv_of_stage(&call, stage);
-    struct gathering gathering;
-    gathering.call = &call;
-    gathering.staged = conv.staged;
-    gathering.taps = conv.taps;
-    gathering.groups = conv.filled / 4;
-    gathering.offset = both_halves(-2 * call.input_zero_point);
-    gathering.row = row;
-    gathering.column = 0;
-    call.input = source->first;
-    if (number > 1) {                         /* a row of a ring, pointwise */
-        call.input = plain_segment_row(segment, number - 1, row);
-        call.h_in = 1;
-        call.h_out = 1;
-        gathering.row = 0;
-    }
-    struct step step = {plain_segment_row(segment, number, row), call.step_pixels};
-    for (int32_t first = 0; first < stage->w_out; first += call.step_pixels) {
-        if (step.count > stage->w_out - first) {
-            step.count = stage->w_out - first;
+    const struct rows *const rows = &stage->output;
+    const int8_t value = (int8_t)stage[1].input_zero_point;
+    int8_t *row = plain_segment_row(segment, number, rows->made);
+    for (int32_t left = stage->c_out; left > 0; left--) {
+        for (int32_t x = -rows->before; x < 0; x++) {
+            row[x] = value;
         }
-        if (source->channel_step != 1) {
-            gather_planes(&conv, call.input + first, source->channel_step, step.count);
-        } else {
-            m33_gather(&gathering, conv.fields, step.count);
-        }
-        m33_conv_step(&conv, &step);
-        step.output += step.count * stage->output.pixel_step;
+        row += rows->channel_step;
     }
+}
+
+RAM_CODE("m33_segment_call")
+void m33_segment_call(struct op_call *call, const struct op_call *segment,
+                      const struct stage *stage)
+{
+    call->record = stage->record;
+    call->weights = stage->weights;
+    call->quants = stage->quants;
+    call->scratch = segment->scratch;
+    call->h_in = stage->h_in;
+    call->w_in = stage->w_in;
+    call->c_in = stage->c_in;
+    call->h_out = stage->h_out;
+    call->w_out = stage->w_out;
+    call->c_out = stage->c_out;
+    call->k_h = stage->k_h;
+    call->k_w = stage->k_w;
+    call->s_h = stage->s_h;
+    call->s_w = stage->s_w;
+    call->d_h = 1;
+    call->d_w = 1;
+    call->pad_top = stage->pad_top;
+    call->pad_left = stage->pad_left;
+    call->input_zero_point = stage->input_zero_point;
+    call->output_zero_point = stage->output_zero_point;
+    call->activation_min = stage->low + stage->output_zero_point;
+    call->activation_max = stage->high + stage->output_zero_point;
+}
+
+RAM_CODE("m33_segment_row")
+int8_t *m33_segment_row(const struct segment *segment, int32_t number, int32_t y)
+{
+    const struct stage *const stage = &segment->stages[number];
+    int8_t *const row = plain_segment_row(segment, number, y);
+    return stage->parked ? row - segment->stages[number - 1].output.before : row;
 }
 
 RAM_CODE("m33_segment")
 void m33_segment(const struct op_call *call)
 {
     struct segment segment;
+    struct kept kept[1 + STAGES_MAX];
     plain_segment_begin(&segment, call);
+    keep_all(&segment, call, kept);
     int32_t number = plain_segment_next(&segment, 0);
     while (number != 0) {
+        if (number < segment.last && segment.stages[number + 1].parked) {
+            restore_padding(&segment, number);
+        }
         if (segment.stages[number].kind == OP_KIND_CONV) {
-            conv_row(&segment, number, call);
+            m33_segment_conv(&segment, number, call, &kept[number]);
         } else if (segment.stages[number].kind == OP_KIND_DEPTHWISE) {
-            m33_segment_depthwise(&segment, number, call);
+            m33_segment_depthwise(&segment, number, call, &kept[number]);
         } else {
-            m33_segment_add(&segment, number, call);
+            m33_segment_add(&segment, number, call, &kept[number]);
         }
         plain_segment_made(&segment, number);
         number = plain_segment_next(&segment, number);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* void m33_sweep(struct sweep *sweep): 4 channels of a run of pixel pairs, from fields to bytes
- * (sweep.h has the offsets used here). void m33_sweep_planes(struct sweep *sweep): the same to planes.
+ * (sweep.h has the offsets used here).
  *
  * Registers of the loop: r4 to r11 are the sums, two pixels by four channels; r0 walks the fields,
  * r1 the weights; r2 and r3 are two taps of either pixel, r12 and lr two weights of a channel. The
@@ -74,33 +74,12 @@
     add r1, r1, r2, lsl #1
     .endm
 
-    /* the same, channels one after the other */
-    .macro store_planes
-    pack r4, r5, r6, r7
-    pack r8, r9, r10, r11
-    ldm lr!, {r2, r3}                         /* low, high */
-    clamp r4, r2, r3
-    clamp r8, r2, r3
-    ldr r1, [lr, #OUTPUT]
-    ldr r2, [lr, #PIXEL_STEP]
-    ldr r3, [lr, #PAIRS]
-    add r12, r1, r2, lsl #1
-    strh r4, [r1]
-    strh r8, [r12]
-    lsr r4, r4, #16
-    lsr r8, r8, #16
-    strh r4, [r1, r2]
-    strh r8, [r12, r2]
-    add r1, r1, #2
-    .endm
-
-    .macro sweep name, store
-    .section .ram_code.\name, "ax", %progbits
-    .global \name
-    .type \name, %function
+    .section .ram_code.m33_sweep, "ax", %progbits
+    .global m33_sweep
+    .type m33_sweep, %function
     .thumb_func
     .balign 4
-\name:
+m33_sweep:
     push {r0, r4-r11, lr}
     sub sp, sp, #8
     add lr, r0, #BIAS
@@ -141,7 +120,7 @@
     requantize r6, r7
     requantize r8, r9
     requantize r10, r11
-    \store
+    store_pixels
     subs r3, r3, #1
     str r1, [lr, #OUTPUT]
     str r3, [lr, #PAIRS]
@@ -151,8 +130,4 @@
     .if (3b - 2b) - UNROLLED * TAPS_BYTES
     .error "a pair of taps is not TAPS_BYTES long"
     .endif
-    .size \name, . - \name
-    .endm
-
-    sweep m33_sweep, store_pixels
-    sweep m33_sweep_planes, store_planes
+    .size m33_sweep, . - m33_sweep

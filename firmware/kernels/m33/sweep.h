@@ -12,14 +12,13 @@ enum { SWEEP_CHANNELS = 4 };                  /* in one sweep */
 
 /* fields: a pair of pixels has, for each pair of taps, a word of the one and a word of the other.
  * weights: for each pair of taps, a word of each channel. After the sweep output is behind the last
- * pair and pairs is 0. Four bytes a pixel are written, at any address: next to each other by m33_sweep;
- * each to its channel's plane, where pixels lie next to each other, by m33_sweep_planes. */
+ * pair and pairs is 0. Four bytes a pixel are written, at any address. */
 struct sweep {
     struct channel channels[SWEEP_CHANNELS];
     uint32_t low, high;                       /* the activation's range, four times */
     int32_t doubled_bias[SWEEP_CHANNELS];
     int8_t *output;
-    int32_t pixel_step;                       /* bytes from an output pixel, or a plane, to the next */
+    int32_t pixel_step;                       /* bytes from an output pixel to the next one */
     int32_t pairs;                            /* of pixels, not 0 */
     const uint32_t *weights;
     int32_t pair_bytes;                       /* of fields: a multiple of 16 */
@@ -47,7 +46,6 @@ struct dot {
 
 void m33_dot(struct dot *dot);
 void m33_sweep(struct sweep *sweep);
-void m33_sweep_planes(struct sweep *sweep);
 void m33_expand(uint32_t *to, const int8_t *from, int32_t groups, uint32_t offset);
 void m33_expand_pairs(uint32_t *to, const int8_t *from, int32_t groups, uint32_t offset,
                       int32_t pairs, int32_t pixel_step);
