@@ -5,20 +5,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 
 from harness.bench import Bench
 from harness.build import RunnerImage, build_runner
+from harness.case.segment_trials import trial_segments, usual_segments
 from harness.case.trials import modes_of, trial_layers
 from harness.errors import BoundViolation, ConfigError, FirmwareFault, Mismatch
 from harness.geometry import ConvGeometry, ElementwiseGeometry, Pad
 from harness.judge import KernelVerdict, judge_kernel
-from harness.kernels import PLAIN_SET, Kernel, KernelTraits, shipped_sets
+from harness.judge.segment_kernel import judge_segment_kernel
+from harness.kernels import PLAIN_SET, Choice, Kernel, KernelTraits, Selection, shipped_sets
 from harness.measure import SpeedRuns, measure_speeds, measure_trials
 from harness.measure.kernel import Contender
+from harness.measure.segment_kernel import (
+    SegmentRuns,
+    fused_plan,
+    kernels_of,
+    measure_segment_speeds,
+    measure_segments,
+    single_plan,
+)
+from harness.measure.segment_trials import make_segment_trials
 from harness.measure.trials import make_trials
-from harness.network import Layer
+from harness.network import Layer, Network
 from harness.network.names import name_of
-from harness.plan import Mode, Strategy, in_place, mode_name, plan_layer, proof_distances
+from harness.plan import (
+    Mode,
+    NetworkPlan,
+    Strategy,
+    in_place,
+    mode_name,
+    plan_layer,
+    proof_distances,
+)
 from harness.results import Verdict
 from harness.schema.constants import OpKind
 
@@ -26,6 +47,10 @@ OWN = "own"
 PADDINGS = (0, 2, 4, 6)  # bytes: every place in a line of the flash cache, and in a word of SRAM
 _PROOFS = 2  # of small layers, beside those whose speed is measured
 _SPEEDS = 2
+_NO_SEGMENTS = (  # of what is found out about other kernels, or could be asked of it
+    "reads and writes one by one: no witness watches a segment's trials",
+    "weights as no model has them: these are drawn",
+)
 _LEAST_OUTPUTS = 24  # of a layer to prove a bound on: what is corrupted has to show
 
 
@@ -47,6 +72,8 @@ def own_kernels(traits: KernelTraits) -> tuple[Kernel, ...]:
 def validate(bench: Bench, kernel: Kernel, wanted: Wanted) -> KernelVerdict:
     """Of one kernel of the bench's set. A fault of the firmware is a finding. Errors: ConfigError where
     the kernel accepts nothing that the bench can think of; BuildError; all that a board can raise."""
+    if kernel.kind is OpKind.SEGMENT:
+        return _validate_segments(bench, kernel, wanted)
     layers = trial_layers(kernel, bench.kernels, wanted.trials, wanted.seed)
     trials = make_trials(kernel, bench.kernels, layers, wanted.seed)
     image = _image(bench, bench.kernels, [kernel])
@@ -66,6 +93,33 @@ def validate(bench: Bench, kernel: Kernel, wanted: Wanted) -> KernelVerdict:
     except FirmwareFault as fault:
         others.append(f"{fault.message}: {fault.cause}")
     return judge_kernel(kernel.name, runs, proofs, speeds, others)
+
+
+def _validate_segments(bench: Bench, kernel: Kernel, wanted: Wanted) -> KernelVerdict:
+    networks = trial_segments(kernel, bench.kernels, wanted.trials, wanted.seed)
+    trials = make_segment_trials(kernel, bench.kernels, networks, wanted.seed)
+    image = _built(bench, kernels_of(trials))
+    runs = bench.recovering(
+        ("trials", kernel.name), lambda board: measure_segments(board, image, trials)
+    )
+    assert isinstance(runs, SegmentRuns), "what measure_segments gave"
+    timed = usual_segments(kernel, bench.kernels)[:_SPEEDS] or [
+        max(networks, key=lambda one: one.macs)
+    ]
+    speeds, others = SpeedRuns(()), []
+    try:
+        fused = list(_segment_contenders(bench, kernel, timed))
+        single = list(_single_contenders(bench, kernel, timed))
+        speeds = bench.recovering(
+            ("speeds", kernel.name),
+            lambda board: measure_segment_speeds(board, timed, fused, single),
+        )
+    except FirmwareFault as fault:
+        others.append(f"{fault.message}: {fault.cause}")
+    unchecked = list(_NO_SEGMENTS)
+    if wanted.layers:
+        unchecked.append("the layers of --layers: a segment is none")
+    return judge_segment_kernel(kernel.name, runs, speeds, others, unchecked)
 
 
 def demand_kernel(verdict: KernelVerdict) -> None:
@@ -143,6 +197,48 @@ def _contenders(
             yield Contender(name, _image(bench, kernels, list(chosen)), kernels)
 
 
+def _segment_contenders(
+    bench: Bench, kernel: Kernel, timed: Sequence[Network]
+) -> Iterator[Contender]:
+    """The kernel from each place, then the plain one and those of shipped sets that take all of
+    these."""
+    for padding in PADDINGS:
+        plans = [fused_plan(network, bench.kernels) for network in timed]
+        yield Contender(OWN, _built(bench, _all_of(plans), padding), bench.kernels, padding)
+    for kernels in _other_sets(bench, kernel):
+        try:
+            plans = [fused_plan(network, kernels) for network in timed]
+        except ConfigError:  # there is none of that
+            continue
+        if kernels.name == PLAIN_SET or any(c.kernel.set == kernels.name for c in _ran(plans)):
+            yield Contender(kernels.name, _built(bench, _all_of(plans)), kernels)
+
+
+def _single_contenders(
+    bench: Bench, kernel: Kernel, timed: Sequence[Network]
+) -> Iterator[Contender]:
+    """The same ops one by one: by the kernel's set, the plain ones, and shipped ones."""
+    for kernels in (bench.kernels, *_other_sets(bench, kernel)):
+        plans = [single_plan(network, kernels) for network in timed]
+        label = OWN if kernels is bench.kernels else kernels.name
+        if label in (OWN, PLAIN_SET) or any(c.kernel.set == kernels.name for c in _ran(plans)):
+            yield Contender(label, _built(bench, _all_of(plans)), kernels)
+
+
+def _other_sets(bench: Bench, kernel: Kernel) -> Iterator[KernelTraits]:
+    for name in (PLAIN_SET, *(s for s in shipped_sets() if s not in (PLAIN_SET, kernel.set))):
+        yield replace(bench.kernels, name=name)
+
+
+def _ran(plans: Sequence[NetworkPlan]) -> Iterator[Choice]:
+    for plan in plans:
+        yield from plan.step_choices
+
+
+def _all_of(plans: Sequence[NetworkPlan]) -> Selection:
+    return reduce(or_, (plan.kernels for plan in plans))
+
+
 def _chosen(kernels: KernelTraits, layer: Layer, mode: Mode) -> Kernel:
     return kernels.choose(layer.kind, layer.geometry, mode.execution, layer.rounding).kernel
 
@@ -150,9 +246,13 @@ def _chosen(kernels: KernelTraits, layer: Layer, mode: Mode) -> Kernel:
 def _image(
     bench: Bench, kernels: KernelTraits, chosen: Sequence[Kernel], padding: int = 0
 ) -> RunnerImage:
+    return _built(bench, kernels.kernels.select(chosen), padding)
+
+
+def _built(bench: Bench, selection: Selection, padding: int = 0) -> RunnerImage:
     return build_runner(
         bench.entry.chip,
-        kernels=kernels.kernels.select(chosen),
+        kernels=selection,
         sram_bytes=bench.entry.sram_bytes,
         padding=padding,
     )

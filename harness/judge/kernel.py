@@ -25,7 +25,8 @@ class KernelVerdict:
     """failures: empty when all is well. reasons: what explains them. tried, right, in_place: numbers of
     trials. bases: at which tensors began, in bytes from the arena's. scratch_used: the most that a
     trial used, and what it was given. proofs: of both sides of the debt. layers: cycles beside those of
-    others. moved: bytes of padding before its functions, and cycles of the first layer then."""
+    others. moved: bytes of padding before its functions, and cycles of the first layer then. unchecked:
+    in words, what nothing was found out about."""
 
     provenance: Provenance
     kernel: str
@@ -39,6 +40,7 @@ class KernelVerdict:
     proofs: tuple[str, ...]
     layers: tuple[LayerSpeeds, ...]
     moved: tuple[tuple[int, int], ...]
+    unchecked: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -61,7 +63,7 @@ def judge_kernel(
     if len(runs.tried) < runs.wanted and any(one.fault for one in failed):
         failures.append(f"{runs.wanted - len(runs.tried)} trials were not run after these faults")
     failures += [f"{v.layer} under {v.plan}: {words}" for v in proofs for words in v.failures]
-    failures += _speed_failures(speeds)
+    failures += speed_failures(speeds)
     failures += others
     pattern = pattern_of(failed, [one for one, found in wrong.items() if not found])
     return KernelVerdict(
@@ -76,7 +78,7 @@ def judge_kernel(
         scratch_used=_most_scratch(runs.tried),
         proofs=tuple(v.debt for v in proofs if v.debt),
         layers=speeds.layers,
-        moved=_moved(speeds),
+        moved=cycles_by_place(speeds),
     )
 
 
@@ -128,7 +130,7 @@ def _name(tried: Tried) -> str:
     return f"{trial.plan.layer.id} under {trial.plan.label}, base {trial.base}, seed {trial.seed}"
 
 
-def _speed_failures(speeds: SpeedRuns) -> Iterator[str]:
+def speed_failures(speeds: SpeedRuns) -> Iterator[str]:
     for row in speeds.layers:
         for speed in row.speeds:
             if not speed.right:
@@ -147,7 +149,7 @@ def _most_scratch(tried: Sequence[Tried]) -> tuple[int, int]:
     )
 
 
-def _moved(speeds: SpeedRuns) -> tuple[tuple[int, int], ...]:
+def cycles_by_place(speeds: SpeedRuns) -> tuple[tuple[int, int], ...]:
     """Of the first layer, the kernel's own builds by padding."""
     if not speeds.layers:
         return ()

@@ -130,3 +130,11 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
         terminalreporter.section("ripbench: kernels")
         terminalreporter.write_line(kernel_tables(verdicts))
+        for words in _unchecked(verdicts):
+            terminalreporter.write_line(words)
+
+
+def _unchecked(verdicts: list[KernelVerdict]) -> Iterator[str]:
+    for verdict in verdicts:
+        for words in verdict.unchecked:
+            yield f"not checked of {verdict.kernel} on {verdict.provenance.board}: {words}"
