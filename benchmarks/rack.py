@@ -25,7 +25,7 @@ _LINE = "{chip: rp2040, probe: 'emu:NAME', serial: 'emu://NAME', clock_hz: 12500
 def seconds(*words: str) -> tuple[float, str]:
     """Of one run of pytest, and its last line. Errors: RuntimeError for a run that fails."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--history="]
-    suite = [str(resources.layers() / "test_layers.py"), "--tap-order", "gather"]
+    suite = [str(resources.layers() / "test_layers.py")]
     with tempfile.TemporaryDirectory() as folder:
         lines = [f"  {name}: {_LINE.replace('NAME', name)}" for name in _NAMES]
         Path(folder, "boards.yaml").write_text("\n".join(["boards:", *lines]) + "\n")
@@ -44,7 +44,7 @@ def seconds(*words: str) -> tuple[float, str]:
 
 
 def main() -> None:
-    seconds()  # builds what is not built yet
+    seconds("-n", "2")  # builds what is not built yet
     alone, said = seconds("-n", "0")
     both, _ = seconds("-n", "2")
     print(f"\nTwo emulated Pico 1, {os.cpu_count()} processors ({said.partition(' in ')[0]})")
