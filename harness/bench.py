@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from harness.benchoptions import BenchOptions, Unfit
 from harness.boards import Board, BoardEntry, pack_room
@@ -13,7 +12,7 @@ from harness.boards import quarantine as quarantines
 from harness.boards.quarantine import Quarantine
 from harness.boards.recovery import Ladder
 from harness.build import RunnerImage, build_runner
-from harness.case import NetworkCase, network_case, plan_within
+from harness.case import NetworkCase, network_case, plan_that_fits
 from harness.errors import (
     BoundViolation,
     BusyError,
@@ -136,19 +135,19 @@ class Bench:
         self, network: Network | Model, strategies: Sequence[Strategy]
     ) -> tuple[NetworkCase, ...]:
         graph = network.network if isinstance(network, Model) else network
-        return tuple(
-            network_case(network, self._plan(network, partial(_plan_by, graph, strategy)))
-            for strategy in strategies
-        )
+        room = pack_room(self.entry.chip)
 
-    def _plan(
-        self, model: Network | Model, plan_by: Callable[[KernelTraits], NetworkPlan]
-    ) -> NetworkPlan:
-        for kernels in self.kernels.with_less_scratch():
-            plan = plan_by(kernels)
-            if fits(plan, self._image(plan.kernels)):
-                break
-        return plan_within(model, plan_by, plan, pack_room(self.entry.chip))
+        def plan_of(strategy: Strategy) -> NetworkPlan:
+            def plan_by(kernel: KernelTraits) -> NetworkPlan:
+                return plan_network(graph, strategy, kernel=kernel)
+
+            return plan_that_fits(network, plan_by, self.kernels, self._has_room, room)
+
+        return tuple(network_case(network, plan_of(strategy)) for strategy in strategies)
+
+    def _has_room(self, plan: NetworkPlan) -> bool:
+        """In SRAM, beside a runner with its kernels alone."""
+        return fits(plan, self._image(plan.kernels))
 
     def judge_network(self, cases: Sequence[NetworkCase]) -> list[Verdict]:
         """Verdicts of one network, one for each of `cases` that fits the board; those that do not are in
@@ -356,10 +355,6 @@ class Bench:
                 self.entry.chip, kernels=kernels, sram_bytes=self.entry.sram_bytes
             )
         return self._images[kernels]
-
-
-def _plan_by(network: Network, strategy: Strategy, kernel: KernelTraits) -> NetworkPlan:
-    return plan_network(network, strategy, kernel=kernel)
 
 
 def _kernels(cases: Sequence[NetworkCase]) -> Selection:

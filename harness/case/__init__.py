@@ -2,7 +2,7 @@
 """Cases and packs: what one run executes, and the flash image that carries it."""
 
 from harness.case.case import Case, make_case
-from harness.case.flash import plan_within
+from harness.case.flash import plan_that_fits, plan_within
 from harness.case.inputs import generate_input
 from harness.case.network import NetworkCase, make_network_case, network_case, network_cases
 from harness.case.network_records import record_counts
@@ -23,6 +23,7 @@ __all__ = [
     "make_network_case",
     "network_case",
     "network_cases",
+    "plan_that_fits",
     "plan_within",
     "quantised_parameters",
     "record_counts",

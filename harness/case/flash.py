@@ -31,6 +31,22 @@ class Saving:
     macs: int
 
 
+def plan_that_fits(
+    model: Network | Model,
+    plan_by: Callable[[KernelTraits], NetworkPlan],
+    kernels: KernelTraits,
+    fits: Callable[[NetworkPlan], bool],
+    room: int,
+) -> NetworkPlan:
+    """With the most scratch for the kernels' steps with which the plan fits the SRAM, or the least where
+    none does; then within a flash that has `room` bytes for its pack. Errors: as plan_within."""
+    for tried in kernels.with_less_scratch():
+        plan = plan_by(tried)
+        if fits(plan):
+            break
+    return plan_within(model, plan_by, plan, room)
+
+
 def plan_within(
     model: Network | Model,
     plan_by: Callable[[KernelTraits], NetworkPlan],

@@ -6,18 +6,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 from tabulate import tabulate
 
 from harness.boards import pack_room
-from harness.case import plan_within
-from harness.cli.plan_fits import Fit, Target, constants_of, fit_of, kernels_of, targets_of
+from harness.case import plan_that_fits
+from harness.cli.plan_fits import Fit, constants_of, fit_of, kernels_of, targets_of
 from harness.errors import ConfigError
 from harness.kernels import KernelTraits
-from harness.network import Model, Network, load_network
+from harness.network import Model, load_network
 from harness.plan import (
     FUSED_KERNELS,
     NetworkPlan,
@@ -116,7 +115,11 @@ def run(options: argparse.Namespace) -> int:
             cost = options.shift_cost
             return plan_network(network, strategy, kernel=some, shift_cost=cost, fused=fused)
 
-        plan = _plan(model, plan_by, kernels, targets)
+        def has_room(some: NetworkPlan) -> bool:
+            return all(fit_of(some, target).spare >= 0 for target in targets)
+
+        room = min(pack_room(target.chip) for target in targets)
+        plan = plan_that_fits(model, plan_by, kernels, has_room, room)
         constants = constants_of(model, plan)
         fits = [fit_of(plan, target, constants) for target in targets]
     except ConfigError as error:
@@ -141,21 +144,6 @@ def run(options: argparse.Namespace) -> int:
 
         options.figure.write_text(figure(network, plan, targets[0]), encoding="utf-8")
     return 0 if options.board is None or all(fit.fits for fit in fits) else 1
-
-
-def _plan(
-    model: Network | Model,
-    plan_by: Callable[[KernelTraits], NetworkPlan],
-    kernels: KernelTraits,
-    targets: list[Target],
-) -> NetworkPlan:
-    """With the most scratch for the kernels' steps that all targets have beside the arena, and as many
-    packed constants as their flash has room for."""
-    for tried in kernels.with_less_scratch():
-        plan = plan_by(tried)
-        if all(fit_of(plan, target).spare >= 0 for target in targets):
-            break
-    return plan_within(model, plan_by, plan, min(pack_room(target.chip) for target in targets))
 
 
 def as_text(plan: NetworkPlan, fits: list[Fit]) -> str:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from harness.boards import Board
 from harness.build import RunnerImage
@@ -13,12 +14,14 @@ from harness.case import build_pack, make_case
 from harness.kernels import KernelTraits
 from harness.measure.fit import fits
 from harness.measure.samples import is_long, provenance_of
+from harness.measure.segment_trials import SegmentTried
 from harness.measure.suspects import examine
 from harness.measure.trials import Trial, Tried, run_trials
 from harness.network import Layer
 from harness.plan import Mode, Strategy, in_place, plan_layer
 from harness.results import Provenance
 
+AnyTried = TypeVar("AnyTried", Tried, SegmentTried)
 _MOST_FAULTS = 4  # each costs a reset; the rest is left untried then
 
 
@@ -71,15 +74,21 @@ class SpeedRuns:
     failed: tuple[str, ...] = ()
 
 
-def measure_trials(board: Board, image: RunnerImage, trials: Sequence[Trial]) -> TrialRuns:
-    """Errors: all that a board can raise, but FirmwareFault, which is a finding."""
-    tried: list[Tried] = []
+def up_to_faults(tried: Iterable[AnyTried]) -> list[AnyTried]:
+    """As they come, up to the _MOST_FAULTS-th that faults."""
+    found: list[AnyTried] = []
     faults = 0
-    for one in run_trials(board, image, trials):
-        tried.append(one)
+    for one in tried:
+        found.append(one)
         faults += one.fault is not None
         if faults >= _MOST_FAULTS:
             break
+    return found
+
+
+def measure_trials(board: Board, image: RunnerImage, trials: Sequence[Trial]) -> TrialRuns:
+    """Errors: all that a board can raise, but FirmwareFault, which is a finding."""
+    tried = up_to_faults(run_trials(board, image, trials))
     wrong = [one for one in tried if one.samples and not one.right]
     first = min(wrong, key=lambda one: one.trial.plan.layer.macs, default=None)
     pack = build_pack([trials[0].case])

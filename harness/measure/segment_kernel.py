@@ -15,7 +15,7 @@ from harness.case import NetworkCase, build_pack, network_case
 from harness.case.segment_layout import Tightness, lay_out
 from harness.kernels import KernelTraits, Selection
 from harness.measure.fit import fits
-from harness.measure.kernel import Contender, LayerSpeeds, Speed, SpeedRuns, TrialRuns
+from harness.measure.kernel import Contender, LayerSpeeds, Speed, SpeedRuns, TrialRuns, up_to_faults
 from harness.measure.samples import provenance_of
 from harness.measure.segment_suspects import examine_segment
 from harness.measure.segment_trials import SegmentTrial, SegmentTried, run_segment_trials
@@ -24,7 +24,6 @@ from harness.network import Network
 from harness.plan import NetworkPlan, Strategy, plan_network
 
 ONE_BY_ONE = "op by op"
-_MOST_FAULTS = 4  # each costs a reset; the rest is left untried then
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +42,7 @@ def measure_segments(
     board: Board, image: RunnerImage, trials: Sequence[SegmentTrial]
 ) -> SegmentRuns:
     """Errors: all that a board can raise, but FirmwareFault, which is a finding."""
-    tried: list[SegmentTried] = []
-    faults = 0
-    for one in run_segment_trials(board, image, trials):
-        tried.append(one)
-        faults += one.fault is not None
-        if faults >= _MOST_FAULTS:
-            break
+    tried = up_to_faults(run_segment_trials(board, image, trials))
     wrong = [one for one in tried if one.samples and not one.right]
     first = min(wrong, key=lambda one: one.trial.network.macs, default=None)
     suspects = () if first is None else examine_segment(board, image, first)

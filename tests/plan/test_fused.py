@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from harness.bounds import round_up
+from harness.case.segment_layout import network_of_segment
 from harness.errors import BoundViolation, ConfigError
 from harness.geometry import ConvGeometry, ElementwiseGeometry, Pad
 from harness.geometry.segment import Segment
@@ -198,23 +199,6 @@ class Everything(FusedKernel):
 
     def takes(self, segment: Segment, roundings: Sequence[Rounding]) -> bool:  # noqa: ARG002
         return segment.last > 1
-
-
-def network_of_segment(segment: Segment) -> Network:
-    """Its stages as ops, its operands as inputs."""
-    number = {tensor: n for n, tensor in enumerate(segment.operands)}
-    shapes = [segment.shape(tensor) for tensor in segment.operands]
-    nodes = []
-    for made, stage in enumerate(segment.stages, 1):
-        g = stage.window
-        adds = stage.kind is OpKind.ADD
-        two = ElementwiseGeometry(g.h_in, g.w_in, g.c_in, 2) if adds else g
-        inputs = (number[made - 1], *(() if stage.other is None else (number[stage.other],)))
-        number[made] = len(shapes)
-        shapes.append(stage.output)
-        nodes.append(Node(Layer(f"op{made}", two, stage.kind), inputs, number[made]))
-    outside = tuple(range(len(segment.operands)))
-    return Network("drawn", tuple(shapes), tuple(nodes), outside, (len(shapes) - 1,))
 
 
 EVERYTHING = Everything(RingForm.LEAST, FUSED_KERNELS[RingForm.LEAST].scratch)
