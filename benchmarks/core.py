@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from harness.build.runner import find_compiler
+from harness.build.command import find_compiler
 
 SRAM = 0x2000_0000
 ROUNDS = 8000

@@ -23,9 +23,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from harness.build.command import compiler_version
 from harness.build.image import FLASH_BASE
 from harness.build.relink import VENEER, Linked, Relinker, Section
-from harness.build.runner import check_sram, compiler_version
+from harness.build.runner import check_sram
 from harness.errors import BuildError, ConfigError
 from harness.kernels import PLAIN_SET, find_kernels, shipped_sets
 

@@ -9,15 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness import resources
-from harness.build.runner import (
-    LINK,
-    find_compiler,
-    flags_for,
-    include_options,
-    link_script,
-    run_compiler,
-    sources_for,
-)
+from harness.build.command import find_compiler, run_compiler
+from harness.build.runner import LINK, flags_for, include_options, link_script, sources_for
 from harness.errors import BuildError
 from harness.kernels import PLAIN_SET, Selection, find_kernels, table_source
 from harness.schema.header import header

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the runner with the Arm cross compiler."""
+"""The runner for a chip and a choice of kernels, by the Arm cross compiler."""
 
 from __future__ import annotations
 
-import hashlib
-import shutil
-import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from harness import resources
 from harness.build import cache
+from harness.build.command import find_compiler, run_compiler
 from harness.build.finish import finish
 from harness.build.image import RunnerImage, load_image
-from harness.errors import BuildError, ConfigError
+from harness.build.objects import Unit, compile_units, digest_of
+from harness.errors import ConfigError
 from harness.kernels import (
     Selection,
     find_kernels,
@@ -25,15 +25,13 @@ from harness.kernels import (
 )
 from harness.schema.header import header
 
-COMPILER = "arm-none-eabi-gcc"
-_SECONDS = 120  # a compiler that takes longer hangs
 _COMMON = [
     *("-std=c11", "-mthumb", "-O2", "-g", "-ffreestanding", "-fno-tree-loop-distribute-patterns"),
     *("-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Werror", "-Wconversion"),
 ]
 # Of sources that are somebody else's: their warnings are not ours to mend, and their memcpy of 4 bytes
 # is meant to be a load, which -ffreestanding alone makes a call of.
-LIBRARY = ["-w", "-fbuiltin"]
+LIBRARY = ("-w", "-fbuiltin")
 _LIBRARY_OBJECT = ".library.o"  # what firmware/port/rp2/sections.ld puts into SRAM, code and all
 _INCLUDE = "include"  # of a user's folder: headers that are somebody else's
 LINK = ["-nostdlib", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"]
@@ -46,7 +44,10 @@ _OTHER_SRAM = {"rp2040": range(72 << 10, (520 << 10) + 1, 4 << 10)}  # what a li
 _SRAM = {"rp2040": 264 << 10, "rp2350": 520 << 10}
 _NOP_BYTES = 2
 _TABLE = "kernel_table.c"  # generated into the folder where a build works
+_FOLDER = "/kernels"  # what a user's folder is called in the ELF
+_LINKER = "-Wl,"  # an option that no object depends on
 _TEXTS = (".c", ".h", ".S", ".inc", ".ld", ".txt")  # what a build may read
+_INCLUDED = (".h", ".inc")  # what a source of firmware/ may include
 
 
 def build_runner(
@@ -69,10 +70,10 @@ def build_runner(
     compiler = find_compiler()
     selection = find_kernels("plain").all() if kernels is None else kernels
     sources = sources_for(chip, selection, kernel_table)
-    key = _key(chip, compiler, [*flags, *_padded(padding)], sources)
+    key = _key(chip, compiler, [*flags, *LIBRARY, *_padded(padding)], sources)
     elf = cache.folder("firmware") / f"runner-{chip}-{key}.elf"
     if not elf.exists():
-        _compile(chip, compiler, flags, sources, elf, padding)
+        _build(chip, compiler, flags, sources, elf, padding)
     return load_image(elf)
 
 
@@ -110,23 +111,6 @@ def link_script(chip: str) -> str:
     return str(resources.firmware() / "port" / chip / f"{chip}.ld")
 
 
-def find_compiler() -> str:
-    """Path of the cross compiler. Errors: BuildError says how to install it."""
-    path = shutil.which(COMPILER)
-    if path is None:
-        raise BuildError(
-            f"{COMPILER} is not installed",
-            hint="sudo apt-get install --no-install-recommends gcc-arm-none-eabi  |  "
-            "brew install --cask gcc-arm-embedded  |  pacman -S arm-none-eabi-gcc",
-        )
-    return path
-
-
-def compiler_version() -> str:
-    """First line of `arm-none-eabi-gcc --version`."""
-    return run_compiler([find_compiler(), "--version"]).splitlines()[0]
-
-
 @dataclass(frozen=True)
 class Sources:
     """What is compiled: the runner's files, relative to firmware/; the table, by its text and, where it
@@ -161,24 +145,20 @@ def sources_for(chip: str, selection: Selection, kernel_table: Path | None = Non
 
 
 def _key(chip: str, compiler: str, flags: list[str], sources: Sources) -> str:
-    digest = hashlib.sha256()
-    for module in ("runner.py", "finish.py"):
-        digest.update(Path(__file__).with_name(module).read_bytes() + b"\0")
-    for part in (
-        chip,
-        run_compiler([compiler, "--version"]),
-        " ".join(flags + LIBRARY),
-        header(),
-        sources.table,
-    ):
-        digest.update(part.encode() + b"\0")
-    for path in (*sources.kernels, *sources.own, *sources.library):
-        digest.update(str(path).encode() + b"\0")
-    for folder in filter(None, (resources.firmware(), sources.folder)):
-        for path in sorted(p for p in folder.rglob("*") if p.suffix in _TEXTS and p.is_file()):
-            name = str(path.relative_to(folder)).encode()
-            digest.update(name + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
+    """Of all that a runner is made of: every text that a build may read, and how it is built."""
+    modules = ("command.py", "finish.py", "objects.py", "runner.py")
+    listed = [str(path) for path in (*sources.kernels, *sources.own, *sources.library)]
+    parts = [chip, run_compiler([compiler, "--version"]), " ".join(flags), header(), sources.table]
+    built = [(name, Path(__file__).with_name(name)) for name in modules]
+    texts = [*_texts(resources.firmware(), _TEXTS), *_texts(sources.folder, _TEXTS)]
+    return digest_of([*parts, *listed], [*built, *texts]).hex()[:16]
+
+
+def _texts(folder: Path | None, suffixes: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
+    """Files below it, with their paths relative to it."""
+    if folder is not None:
+        for path in sorted(p for p in folder.rglob("*") if p.suffix in suffixes and p.is_file()):
+            yield str(path.relative_to(folder)), path
 
 
 def _padded(padding: int) -> list[str]:
@@ -187,93 +167,61 @@ def _padded(padding: int) -> list[str]:
     return [f"-fpatchable-function-entry={nops},{nops}"] if nops else []
 
 
-def _compile(
-    chip: str, compiler: str, flags: list[str], sources: Sources, elf: Path, padding: int = 0
+def _build(
+    chip: str, compiler: str, flags: list[str], sources: Sources, elf: Path, padding: int
 ) -> None:
-    """All sources in one call, those of a library, padded kernels and assembly before; the result is
-    moved into place whole, so that two may build at once."""
-    folder = resources.firmware()
+    """The result is moved into place whole, so that two may build at once."""
+    firmware = resources.firmware()
     with tempfile.TemporaryDirectory(dir=elf.parent) as temporary:
         work = Path(temporary)
         (work / "ripbench_schema.h").write_text(header())
-        linked = work / "runner.elf"
-        # paths relative to firmware/, so that the ELF is the same wherever the checkout is
         table = sources.table_file or work / _TABLE
         if sources.table_file is None:
             table.write_text(sources.table)
-        prefix = []
-        for path, name in ((work, "."), (folder, "firmware"), (sources.folder, "/kernels")):
+        command = [compiler, *(flag for flag in flags if not flag.startswith(_LINKER))]
+        # paths relative to firmware/, so that the ELF is the same wherever the checkout is
+        for path, name in ((work, "."), (firmware, "firmware"), (sources.folder, _FOLDER)):
             if path is not None:
-                prefix += [
+                command += [
                     f"-ffile-prefix-map={path}={name}",
                     f"-Wa,--debug-prefix-map={path}={name}",
                 ]
-        includes = include_options(chip, work)
-        own, objects = [], []
-        if sources.folder is not None:
-            own = [sources.folder / path for path in sources.own]
-            includes += ["-isystem", str(sources.folder / _INCLUDE)]
-            command = [compiler, *flags, *prefix, *includes, *LIBRARY]
-            objects = _compile_library(command, sources.folder, sources.library, work)
-        kernels: list[Path] = [*sources.kernels, *own]
-        if padding:
-            command = [compiler, *flags, *prefix, *includes, *_padded(padding)]
-            kernels = _compile_padded(command, kernels, work)
-        command = [compiler, *flags, *prefix, *includes]
-        assembled = _assemble(command, [*sources.files, *kernels], work)
-        names = [str(path) for path in (*assembled, table, *objects)]
-        options = [*flags, *prefix, *LINK, *includes, "-T", link_script(chip)]
-        run_compiler([compiler, *options, *names, "-lgcc", "-o", str(linked)], cwd=folder)
+        command += include_options(chip, work)
+        units = _units(sources, table, tuple(_padded(padding)))
+        objects = compile_units(units, command, _digest_of_all(chip, compiler, flags))
+        linked = work / "runner.elf"
+        script = ["-T", link_script(chip)]
+        names = [*map(str, objects), "-lgcc", "-o", str(linked)]
+        run_compiler([compiler, *flags, *LINK, *script, *names], cwd=firmware)
         finished = work / "finished.elf"
         finished.write_bytes(finish(linked.read_bytes()))
         finished.replace(elf)
 
 
-def _compile_library(
-    command: list[str], folder: Path, paths: tuple[Path, ...], work: Path
-) -> list[Path]:
-    """An object each, by whose name the link script knows it."""
-    objects = []
-    for number, path in enumerate(paths):
-        made = work / f"{number}-{path.stem}{_LIBRARY_OBJECT}"
-        what = ["-c", str(folder / path), "-o", str(made)]
-        run_compiler([*command, *what], cwd=resources.firmware())
-        objects.append(made)
-    return objects
+def _units(sources: Sources, table: Path, padding: tuple[str, ...]) -> list[Unit]:
+    """In the order in which they are linked. A folder's sources may include one another."""
+    units = [Unit(path, str(path)) for path in sources.files]
+    units += [Unit(path, str(path), padding) for path in sources.kernels]
+    generated = Unit(table, _TABLE if sources.table_file is None else str(table))
+    if sources.folder is None:
+        return [*units, generated]
+    own = partial(
+        Unit,
+        include=sources.folder / _INCLUDE,
+        beside=digest_of((), _texts(sources.folder, _TEXTS)),
+    )
+    for path in sources.own:
+        units.append(own(sources.folder / path, f"{_FOLDER}/{path}", padding))
+    units.append(generated)
+    for path in sources.library:
+        whole = sources.folder / path
+        units.append(own(whole, f"{_FOLDER}/{path}", LIBRARY, suffix=_LIBRARY_OBJECT))
+    return units
 
 
-def _assemble(command: list[str], paths: Sequence[Path], work: Path) -> list[Path]:
-    """All paths, with an object for each file of assembly. Unlike a compiler's it does not say which
-    file it is of: the linker notes the object's name instead, and that must not change each time."""
-    found = []
-    for number, path in enumerate(paths):
-        if path.suffix == ".S":
-            made = work / f"{number}-{path.stem}.o"
-            run_compiler([*command, "-c", str(path), "-o", str(made)], cwd=resources.firmware())
-            path = made
-        found.append(path)
-    return found
-
-
-def _compile_padded(command: list[str], paths: Sequence[Path], work: Path) -> list[Path]:
-    """An object each."""
-    objects = []
-    for number, path in enumerate(paths):
-        made = work / f"kernel{number}.o"
-        run_compiler([*command, "-c", str(path), "-o", str(made)], cwd=resources.firmware())
-        objects.append(made)
-    return objects
-
-
-def run_compiler(command: list[str], cwd: Path | None = None) -> str:
-    """What it prints. Errors: BuildError with what it complains about."""
-    try:
-        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=_SECONDS)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise BuildError(f"{command[0]} could not be run", cause=str(error)) from error
-    if done.returncode:
-        raise BuildError(
-            "the firmware does not compile",
-            evidence={"command": " ".join(command[:1]) + " ...", "output": done.stderr[-4000:]},
-        )
-    return done.stdout
+def _digest_of_all(chip: str, compiler: str, flags: list[str]) -> bytes:
+    """Of what every object of a runner depends on."""
+    of_compiler = [flag for flag in flags if not flag.startswith(_LINKER)]
+    parts = [chip, run_compiler([compiler, "--version"]), header(), *of_compiler]
+    modules = [(name, Path(__file__).with_name(name)) for name in ("objects.py", "runner.py")]
+    return digest_of(parts, [*modules, *_texts(resources.firmware(), _INCLUDED)])

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from harness.build import build_runner
+from harness.build.command import find_compiler
 from harness.build.lines import Line, Lines, Source
-from harness.build.runner import find_compiler
 from harness.errors import BuildError
 from harness.kernels import find_kernels
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from harness.build import build_runner, linkmap
+from harness.build.command import compiler_version
 from harness.build.linkmap import (
     ChipMap,
     LinkMap,
@@ -32,7 +33,6 @@ from harness.build.linkmap import (
     to_text,
 )
 from harness.build.relink import Linked, Relinker, Section, read_map
-from harness.build.runner import compiler_version
 from harness.errors import BuildError, ConfigError
 from harness.geometry import DIRECT, GATHER, Execution
 from harness.kernels import find_kernels, kernel_set
