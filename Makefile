@@ -19,8 +19,8 @@ demo: compilers $(STAMP)
 # Linters, all tests that need nothing beyond README's tools, and the quick layers on both emulated boards.
 test: compilers lint
 	$(BIN)/pytest tests -q $(TWO) -m "not extra"
-	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu -m "not slow"
-	$(BIN)/pytest layers -q --board pico1-emu --board pico2-emu --layers first\#odd-3x3 $(EVERY_WAY)
+	$(BIN)/pytest layers -q -n 2 --board pico1-emu --board pico2-emu -m "not slow"
+	$(BIN)/pytest layers -q -n 2 --board pico1-emu --board pico2-emu --layers first\#odd-3x3 $(EVERY_WAY)
 
 # The same with nothing left out: clang, Unicorn, rp2040js, a wheel, the slow layers, every execution of
 # each, all of the operators' layers. A skip is a failure.

@@ -200,6 +200,7 @@ def test_a_sample_of_every_row() -> None:
     assert counts["faults"] > 250
 
 
+@pytest.mark.extra
 def test_every_16_bit_encoding() -> None:
     different, counts = differences(range(FIRST_32_BIT), seed=2)
     assert not different, f"{len(different)} differ, first: {different[0]}"
