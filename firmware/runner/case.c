@@ -9,6 +9,7 @@
 #include "runner/kernels.h"
 #include "runner/memory.h"
 #include "runner/paint.h"
+#include "runner/stages.h"
 
 struct position runner_position = {0xffff, 0xffff};
 
@@ -99,13 +100,15 @@ static struct op_call call_of(const struct case_run *run, const struct op_record
     uint8_t *const pool = port_pool().base;
     int8_t *const arena = (int8_t *)pool + run->memory.arena;
     const bool stored = op->layout == LAYOUT_PADDED;
+    const bool apart = op->scratch_offset == SCRATCH_APART;
     struct op_call call = {
         .input = arena + in->offset,
         .output = arena + out->offset,
         .weights = found->weights + op->weights_offset,
+        .weights_bytes = op->weights_bytes,
         .quants = found->quants + op->quant_first,
-        .scratch = op->scratch_offset == SCRATCH_APART ? pool + run->memory.scratch
-                                                       : (uint8_t *)arena + op->scratch_offset,
+        .scratch = apart ? pool + run->memory.scratch : (uint8_t *)arena + op->scratch_offset,
+        .scratch_bytes = apart ? 0 : op->scratch_bytes,
         .h_in = in->h, .w_in = in->w, .c_in = in->c,
         .h_out = out->h, .w_out = out->w, .c_out = out->c,
         .k_h = op->k_h, .k_w = op->k_w,
@@ -167,6 +170,16 @@ static void add_op(uint32_t index, const struct op_record *op, const struct port
     };
 }
 
+static void run_in_window(void (*run)(const struct op_call *), struct op_call *call,
+                          const struct port_conditions *conditions, struct port_window *window)
+{
+    if (call->record->kind == OP_KIND_SEGMENT) {
+        stages_run_in_window(run, call, conditions, window);
+    } else {
+        port_run_in_window(run, call, conditions, window);
+    }
+}
+
 static void run_ops(const struct case_run *run, const struct run_request *request, bool cold,
                     struct run_result *result)
 {
@@ -174,12 +187,12 @@ static void run_ops(const struct case_run *run, const struct run_request *reques
     const uint32_t count = case_ops(run, request);
     const struct op_record *op = run->found.ops;
     for (uint32_t index = 0; index < count; index++, op += pack_records(op)) {
-        const struct op_call call = call_of(run, op);
+        struct op_call call = call_of(run, op);
         const struct port_conditions conditions =
             conditions_of(op, &call, keep_interrupts, cold);
         struct port_window window;
         runner_position.op_index = (uint16_t)index;
-        port_run_in_window(kernel_for(op, run->found.tensors)->run, &call, &conditions, &window);
+        run_in_window(kernel_for(op, run->found.tensors)->run, &call, &conditions, &window);
         add_op(index, op, &window, result);
     }
 }

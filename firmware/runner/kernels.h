@@ -8,6 +8,8 @@
 
 #include "ripbench_schema.h"
 
+struct segment;
+
 /* One op, its records turned into pointers. Everything is checked: shapes agree, every access that
  * they imply is inside the arena, the scratch and the slices. Inputs and output may overlap, to
  * whatever degree the plan says. */
@@ -15,8 +17,10 @@ struct op_call {
     const int8_t *input;                      /* the first operand */
     int8_t *output;
     const int8_t *weights;                    /* as op_record says for the kind */
+    uint32_t weights_bytes;
     const struct quant_record *quants;
     uint8_t *scratch;                         /* 8-byte aligned; in the arena 4-byte */
+    uint32_t scratch_bytes;                   /* of scratch in the arena; 0: it lies apart */
     int32_t h_in, w_in, c_in;                 /* of the first operand, as stored */
     int32_t h_out, w_out, c_out;
     int32_t k_h, k_w, s_h, s_w, d_h, d_w;
@@ -34,6 +38,8 @@ struct op_call {
     int8_t *arena;
     const int8_t *case_weights;
     const struct quant_record *case_quants;
+    /* Made of these before the window (runner/stages.h); NULL of an op that is none. */
+    const struct segment *segment;
 };
 
 /* Of an op: its record, and the tensors of its case, which the record names by number. */

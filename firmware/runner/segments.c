@@ -6,18 +6,18 @@
 #include "runner/kernels.h"
 
 /* A segment; stages are numbered from 1. */
-struct segment {
+struct view {
     const struct pack_case *found;
     const struct op_record *op;
     uint32_t index;
 };
 
-static const struct op_record *stage_of(const struct segment *segment, uint32_t number)
+static const struct op_record *stage_of(const struct view *segment, uint32_t number)
 {
     return segment->op + number;
 }
 
-static const struct tensor_record *tensor_of(const struct segment *segment, uint32_t tensor)
+static const struct tensor_record *tensor_of(const struct view *segment, uint32_t tensor)
 {
     return &segment->found->tensors[tensor];
 }
@@ -39,7 +39,7 @@ static bool has_input(const struct op_record *op, uint32_t tensor)
 }
 
 /* Does the segment read it from outside, or has an earlier stage made it? */
-static bool is_known(const struct segment *segment, uint32_t tensor, uint32_t number)
+static bool is_known(const struct view *segment, uint32_t tensor, uint32_t number)
 {
     for (uint32_t earlier = 1; earlier < number; earlier++) {
         if (stage_of(segment, earlier)->output == tensor) {
@@ -49,7 +49,7 @@ static bool is_known(const struct segment *segment, uint32_t tensor, uint32_t nu
     return has_input(segment->op, tensor);
 }
 
-static bool stage_is_sound(const struct segment *segment, uint32_t number)
+static bool stage_is_sound(const struct view *segment, uint32_t number)
 {
     const struct op_record *const stage = stage_of(segment, number);
     const uint32_t source =
@@ -74,7 +74,7 @@ static bool stage_is_sound(const struct segment *segment, uint32_t number)
 
 /* The rows that stage `number` makes, for the next one. A parked row takes the place of a row of
  * its source, over the same pixels of the same channels. */
-static bool ring_is_sound(const struct segment *segment, uint32_t number)
+static bool ring_is_sound(const struct view *segment, uint32_t number)
 {
     const struct op_record *const stage = stage_of(segment, number);
     const struct op_record *const reader = stage_of(segment, number + 1);
@@ -102,7 +102,7 @@ static bool ring_is_sound(const struct segment *segment, uint32_t number)
 
 /* The segment's constants are what is read of flash before it: those of its stages, all in the
  * case's slices. */
-static enum status check_constants(const struct segment *segment, struct problem *problem)
+static enum status check_constants(const struct view *segment, struct problem *problem)
 {
     const struct op_record *const op = segment->op;
     const struct pack_case *const found = segment->found;
@@ -119,7 +119,7 @@ static enum status check_constants(const struct segment *segment, struct problem
     return STATUS_OK;
 }
 
-static enum status check_alignment(const struct segment *segment, struct problem *problem)
+static enum status check_alignment(const struct view *segment, struct problem *problem)
 {
     const struct op_record *const op = segment->op;
     const struct op_kernel *const kernel = kernel_for(op, segment->found->tensors);
@@ -138,7 +138,7 @@ static enum status check_alignment(const struct segment *segment, struct problem
 }
 
 /* What the kernel finds in its stages' packed constants; their extent is checked. */
-static enum status check_packed(const struct segment *segment, struct problem *problem)
+static enum status check_packed(const struct view *segment, struct problem *problem)
 {
     const struct op_record *const op = segment->op;
     const struct pack_case *const found = segment->found;
@@ -153,7 +153,7 @@ static enum status check_packed(const struct segment *segment, struct problem *p
 enum status segments_check(const struct pack_case *found, uint32_t index,
                            struct problem *problem)
 {
-    const struct segment segment = {.found = found, .op = &found->ops[index], .index = index};
+    const struct view segment = {.found = found, .op = &found->ops[index], .index = index};
     for (uint32_t number = 1; number <= segment.op->stages; number++) {
         if (!stage_is_sound(&segment, number)) {
             return bad(problem, index, BAD_STAGE, number, stage_of(&segment, number)->kind);

@@ -21,6 +21,7 @@ from tests.device.support import new_entry
 ADDED = "            const int32_t b = other["
 OUTPUT = "output[channel * stage->output.channel_step] = finish("
 BEGUN = "void my_segment(const struct op_call *call)\n{\n"
+BEGIN = "for (int32_t number = 1; number < segment->last; number++) {\n"
 MEMORY = "its output depends on what memory held before: it reads what nobody wrote"
 
 
@@ -41,8 +42,12 @@ MISTAKES = (
         "slots-modulo-a-row-less",
         (
             (
-                "rows.slots = (int32_t)record->rows;",
-                "rows.slots = (int32_t)record->rows - (record->rows > 1);",
+                BEGIN,
+                f"{BEGIN}        struct rows *const rows = &segment->stages[number].output;\n"
+                "        rows->slots -= rows->slots > 1;\n"
+                "        if (rows->channel_step != 1) {\n"
+                "            rows->channel_step = rows->slots * rows->row_step;\n"
+                "        }\n",
             ),
         ),
         ("with a row more in its rings it is right: it overwrites rows that it still reads",),

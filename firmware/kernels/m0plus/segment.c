@@ -115,8 +115,7 @@ struct room {
 
 ALWAYS_INLINE struct room spare_room(const struct segment *segment, const struct op_call *call)
 {
-    const struct op_record *const record = call->record;
-    const uint32_t given = record->scratch_offset == SCRATCH_APART ? 0 : record->scratch_bytes;
+    const uint32_t given = call->scratch_bytes;
     uint32_t shared = 0;
     for (int32_t number = 1; number <= segment->last; number++) {
         const struct stage *const stage = &segment->stages[number];
@@ -132,14 +131,13 @@ ALWAYS_INLINE struct room spare_room(const struct segment *segment, const struct
 /* The flash cache has two ways. Every row reads the stages' packed constants, which follow each other,
  * and some of their quantisations, which do so elsewhere: does a place in a way hold two lines of the
  * former and one of the latter? Then each row would fetch all three again. */
-ALWAYS_INLINE bool quants_collide(const struct segment *segment)
+ALWAYS_INLINE bool quants_collide(const struct segment *segment, const struct op_call *call)
 {
-    const struct stage *const first = &segment->stages[1];
     const struct stage *const last = &segment->stages[segment->last];
-    const uintptr_t start = (uintptr_t)first->weights;
-    const uint32_t bytes = (uintptr_t)last->weights - start + last->record->weights_bytes;
-    const uint32_t from = ((uintptr_t)first->quants - start) % CACHE_WAY_BYTES;
-    const uint32_t size = (uintptr_t)(last->quants + last->c_out) - (uintptr_t)first->quants;
+    const uintptr_t start = (uintptr_t)call->weights;
+    const uint32_t bytes = call->weights_bytes;
+    const uint32_t from = ((uintptr_t)call->quants - start) % CACHE_WAY_BYTES;
+    const uint32_t size = (uintptr_t)(last->quants + last->c_out) - (uintptr_t)call->quants;
     return bytes > CACHE_WAY_BYTES &&
            (from < bytes - CACHE_WAY_BYTES || from + size > CACHE_WAY_BYTES);
 }
@@ -165,7 +163,7 @@ static void keep_constants(const struct segment *segment, const struct op_call *
                            struct constants constants[])
 {
     struct room room = spare_room(segment, call);
-    const bool collide = quants_collide(segment);
+    const bool collide = quants_collide(segment, call);
     for (int32_t number = 1; number <= segment->last; number++) {
         const struct stage *const stage = &segment->stages[number];
         constants[number].quants_kept = 0;

@@ -73,17 +73,25 @@ extern const uint32_t m0plus_segment_k3_s2_entries[];
 extern const uint32_t m0plus_segment_k5_s2_entries[];
 extern const uint32_t m0plus_segment_k7_s2_entries[];
 
-/* Of a kernel size, for strides of 1 and 2. */
-struct window_code {
-    void (*spread)(void);
-    const uint32_t *entries[2];
-};
+/* What code a window's size has. Not a table, which would lie in flash and be read anew with every row. */
+ALWAYS_INLINE const uint32_t *entries_of(int32_t k, int32_t s)
+{
+    if (k == 3) {
+        return s == 1 ? m0plus_segment_k3_s1_entries : m0plus_segment_k3_s2_entries;
+    }
+    if (k == 5) {
+        return s == 1 ? m0plus_segment_k5_s1_entries : m0plus_segment_k5_s2_entries;
+    }
+    return s == 1 ? m0plus_segment_k7_s1_entries : m0plus_segment_k7_s2_entries;
+}
 
-#define WINDOW_CODE(k)                                                      \
-    {m0plus_segment_spread_##k,                                             \
-     {m0plus_segment_k##k##_s1_entries, m0plus_segment_k##k##_s2_entries}}
-
-static const struct window_code codes[] = {WINDOW_CODE(3), WINDOW_CODE(5), WINDOW_CODE(7)};
+ALWAYS_INLINE void (*spread_of(int32_t k))(void)
+{
+    if (k == 3) {
+        return m0plus_segment_spread_3;
+    }
+    return k == 5 ? m0plus_segment_spread_5 : m0plus_segment_spread_7;
+}
 
 /* Rows of the window that exist, the first of them being `first` of k. */
 struct real_rows {
@@ -155,12 +163,11 @@ void m0plus_segment_set_window(struct window *window, const struct row *row)
 {
     const struct stage *const stage = &row->segment->stages[row->number];
     const int32_t k = stage->k_h;
-    const struct window_code *const code = &codes[k / 2 - 1];
     const bool biased = output_bias(stage) != 0;
     const struct real_rows real = set_rows(row->rows, row->segment, row->number);
     set_places(window, row->segment, row->number, row->columns);
     window->rows = row->rows;
-    window->entry = code->entries[stage->s_w - 1][k - real.count];
+    window->entry = entries_of(k, stage->s_w)[k - real.count];
     window->exact = exact_of_stage(stage);
     window->channel = packed_channels_of(stage);
     window->packed = (const int8_t *)(window->channel + stage->c_out);
@@ -176,7 +183,7 @@ void m0plus_segment_set_window(struct window *window, const struct row *row)
     window->quants_kept = row->constants->quants_kept;
     window->kept_quants_end = kept_quants_end(row->constants);
     window->tile_step = TILE * stage->s_w;
-    window->spread = real.count == 0 ? m0plus_segment_spread_0 : code->spread;
+    window->spread = real.count == 0 ? m0plus_segment_spread_0 : spread_of(k);
 }
 
 RAM_CODE("m0plus_segment_depthwise")
