@@ -124,13 +124,13 @@ ALWAYS_INLINE void write_channels(const struct conv *conv, const struct step *st
     const int32_t left = call->c_out - channel;
     int8_t *const output = step->output + channel;
     const int8_t *rows[SWEEP_CHANNELS];
-    const struct specials special = plan_channels(&conv->channels, call, channel, sweep->channels,
-                                                  sweep->doubled_bias, rows);
+    const struct specials special = m33_plan_channels(&conv->channels, channel, sweep->channels,
+                                                      sweep->doubled_bias, rows);
     if (step->count == 1 && left >= SWEEP_CHANNELS && special.negated == 0 &&
         conv->taps == conv->filled) {
         write_pixel(conv, sweep, rows[0], output);
     } else {
-        widen_channels(conv->weights, conv->taps, rows, special.negated);
+        m33_widen_channels(conv->weights, conv->taps, rows, special.negated);
         if (left >= SWEEP_CHANNELS) {
             sweep->output = output;
             sweep->pixel_step = call->c_out;

@@ -12,7 +12,7 @@
 enum {
     CHANNELS = 4,                             /* in a group */
     MOST_STEPS = 4,                           /* of a row */
-    STEP_CYCLES = 100,                        /* of a group of a convolution in a step, about */
+    STEP_CYCLES = 150,                        /* of a group of a convolution in a step, about */
 };
 
 /* A stage, and how it would run. bytes: of a group's constants. */
@@ -27,10 +27,13 @@ ALWAYS_INLINE int32_t least(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-/* Pixels of a step, of which there are so many a row. */
+/* Pixels of a step, of which there are so many a row: pairs; of planes, which are read four pixels at a time,
+ * as many as that. Of more than 4 pixels the four steps still fit where two of pairs would. */
 ALWAYS_INLINE int32_t pixels_of(const struct stage *stage, int32_t steps)
 {
-    return ((stage->w_out + steps - 1) / steps + 1) & ~1;
+    const int32_t pairs = ((stage->w_out + steps - 1) / steps + 1) & ~1;
+    const bool planes = stage[-1].output.channel_step != 1;
+    return planes && pairs > 4 ? (pairs + 3) & ~3 : pairs;
 }
 
 /* Bytes that a stage shares with the others. */
@@ -56,12 +59,12 @@ static struct weighed weighed_of(const struct stage *stage)
     switch (stage->kind) {
     case OP_KIND_CONV:
         return (struct weighed){stage, groups, word * m33_segment_conv_words(stage),
-                                100 + 7 * window * stage->c_in};
+                                270 + 10 * window * stage->c_in};
     case OP_KIND_DEPTHWISE:
         return (struct weighed){stage, groups, word * m33_segment_depthwise_words(stage),
-                                150 + 22 * window};
-    default:                                  /* tables: many times what else they would cost */
-        return (struct weighed){stage, 1, ADD_TABLES_BYTES, 0};
+                                300 + 22 * window};
+    default:                                  /* tables: what a row takes without them */
+        return (struct weighed){stage, 1, ADD_TABLES_BYTES, 40 * stage->w_out * stage->c_out};
     }
 }
 
@@ -81,76 +84,89 @@ ALWAYS_INLINE int32_t kept_within(const struct weighed *one, int32_t room)
     return room < 0 ? 0 : least(one->groups, room / one->bytes);
 }
 
-/* Steps of a row by which the largest field of a convolution is cut. `given`: bytes of scratch. */
-RAM_CODE("m33_segment_steps")
-static int32_t best_shared(const struct segment *segment, int32_t given)
+/* What a stage's constants cost in all of its rows, 16 times, for each of their bytes. */
+ALWAYS_INLINE int32_t worth_of(const struct stage *stage, int32_t shared)
 {
-    int32_t best = 0;
-    uint32_t best_cycles = UINT32_MAX;
-    for (int32_t steps = 1; steps <= MOST_STEPS; steps++) {
-        int32_t shared = 0;
-        for (int32_t number = 1; number <= segment->last; number++) {
-            const int32_t own = shared_by(&segment->stages[number], steps);
-            shared = own > shared ? own : shared;
-        }
-        shared = (shared + 3) & ~3;
-        int32_t room = given - shared;
-        if (room < 0 && steps < MOST_STEPS) {
-            continue;
-        }
-        uint32_t cycles = 0;
-        for (int32_t number = segment->last; number >= 1; number--) {
-            const struct weighed one = weighed_of(&segment->stages[number]);
-            const int32_t kept = kept_within(&one, room);
-            const int32_t own_steps = steps_within(one.stage, shared);
-            const int32_t each = (one.groups - kept) * one.prepared + one.groups * STEP_CYCLES;
-            cycles += (uint32_t)(one.stage->h_out * own_steps * each);
-            room -= kept * one.bytes;
-        }
-        if (cycles < best_cycles) {
-            best_cycles = cycles;
-            best = shared;
-        }
-    }
-    return best;
+    const struct weighed one = weighed_of(stage);
+    return 16 * one.prepared / one.bytes * steps_within(stage, shared) * stage->h_out;
 }
 
-/* Room for what the stages keep; it is filled with their first rows. */
-RAM_CODE("m33_segment_keep")
-static void keep_all(const struct segment *segment, const struct op_call *call, struct kept kept[])
+/* Room for what the stages keep, which is filled with their first rows, where the largest field of a
+ * convolution is cut into so many steps: first to those whose bytes are worth most. given: bytes of scratch.
+ * To about what is not kept costs, in cycles. */
+RAM_CODE("m33_segment_share_out")
+static uint32_t share_out(const struct segment *segment, uint8_t *scratch, int32_t given,
+                          int32_t most_steps, struct kept kept[])
 {
-    const struct op_record *const record = call->record;
-    const int32_t given =
-        record->scratch_offset == SCRATCH_APART ? 0 : (int32_t)record->scratch_bytes;
-    const int32_t shared = best_shared(segment, given);
-    uint32_t *at = (uint32_t *)(void *)(call->scratch + shared);
+    int32_t shared = 0;
+    for (int32_t number = 1; number <= segment->last; number++) {
+        const int32_t own = shared_by(&segment->stages[number], most_steps);
+        shared = own > shared ? own : shared;
+        kept[number].words = 0;
+    }
+    shared = (shared + 3) & ~3;
     int32_t room = given - shared;
-    for (int32_t number = segment->last; number >= 1; number--) {
-        const struct stage *const stage = &segment->stages[number];
-        const struct weighed one = weighed_of(stage);
-        struct kept *const own = &kept[number];
-        own->first = at;
+    if (room < 0 && most_steps < MOST_STEPS) {
+        return UINT32_MAX;
+    }
+    uint32_t cycles = 0;
+    for (int32_t left = segment->last; left > 0; left--) {
+        int32_t best = segment->last, best_worth = -1;
+        for (int32_t number = segment->last; number >= 1; number--) {
+            const int32_t worth = worth_of(&segment->stages[number], shared);
+            if (kept[number].words == 0 && worth > best_worth) {
+                best = number;
+                best_worth = worth;
+            }
+        }
+        const struct weighed one = weighed_of(&segment->stages[best]);
+        const int32_t steps = steps_within(one.stage, shared);
+        struct kept *const own = &kept[best];
+        own->first = (uint32_t *)(void *)(scratch + given - room);
         own->groups = 0;
         own->most = kept_within(&one, room);
         own->words = one.bytes / (int32_t)sizeof(uint32_t);
-        own->pixels = pixels_of(stage, steps_within(stage, shared));
-        at += own->most * own->words;
+        own->pixels = pixels_of(one.stage, steps);
         room -= own->most * one.bytes;
+        const int32_t each = (one.groups - own->most) * one.prepared + one.groups * STEP_CYCLES;
+        cycles += (uint32_t)(one.stage->h_out * steps * each);
     }
+    return cycles;
 }
 
-/* The padding beside the row of planes that a stage makes next, over which a parked row may have been. */
+RAM_CODE("m33_segment_keep")
+static void keep_all(const struct segment *segment, const struct op_call *call, struct kept kept[])
+{
+    const int32_t given = (int32_t)call->scratch_bytes;
+    uint32_t best_cycles = UINT32_MAX;
+    int32_t best = MOST_STEPS;
+    for (int32_t steps = 1; steps <= MOST_STEPS; steps++) {
+        const uint32_t cycles = share_out(segment, call->scratch, given, steps, kept);
+        if (cycles < best_cycles) {
+            best_cycles = cycles;
+            best = steps;
+        }
+    }
+    share_out(segment, call->scratch, given, best, kept);
+}
+
+/* The padding beside the row of planes that a stage makes next, where a parked row has been over it. */
 ALWAYS_INLINE void restore_padding(const struct segment *segment, int32_t number)
 {
     const struct stage *const stage = &segment->stages[number];
     const struct rows *const rows = &stage->output;
+    const int32_t place = rows->made - rows->slots + stage[1].pad_top; /* of a parked row, times s_h */
+    if (place < 0 || place % stage[1].s_h != 0 || rows->slots > stage->h_out) {
+        return;
+    }
     const int8_t value = (int8_t)stage[1].input_zero_point;
-    int8_t *row = plain_segment_row(segment, number, rows->made);
-    for (int32_t left = stage->c_out; left > 0; left--) {
-        for (int32_t x = -rows->before; x < 0; x++) {
-            row[x] = value;
+    int8_t *const row = plain_segment_row(segment, number, rows->made);
+    for (int32_t x = -rows->before; x < 0; x++) {
+        int8_t *to = row + x;
+        for (int32_t left = stage->c_out; left > 0; left--) {
+            *to = value;
+            to += rows->channel_step;
         }
-        row += rows->channel_step;
     }
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/m33/groups.h"
 #include "kernels/m33/saturate.h"
 #include "kernels/m33/segment.h"
+#include "kernels/m33/segment_planes.h"
 #include "kernels/m33/segment_sweep.h"
 #include "kernels/m33/simd.h"
 #include "kernels/plain/bytes.h"
@@ -33,42 +34,31 @@ struct step {
     int32_t count;
 };
 
-/* 4 channels of two pixels of a planar row to the fields of a pair, as m33_expand_planes has them. */
-ALWAYS_INLINE void expand_half(uint32_t *to, const int8_t *const rows[4], int32_t at,
-                               uint32_t offset)
-{
-#pragma GCC unroll 2
-    for (int32_t number = 0; number < 2; number++) {
-        const uint32_t x = word_at(rows[number] + at), y = word_at(rows[number + 2] + at);
-        to[2 * number] = bottoms(add_even_bytes(add_even_bytes(offset, x), x),
-                                 add_even_bytes(add_even_bytes(offset, y), y));
-        to[2 * number + 1] = bottoms(add_odd_bytes(add_odd_bytes(offset, x), x),
-                                     add_odd_bytes(add_odd_bytes(offset, y), y));
-    }
-}
-
 /* `count` pixels of a row of planes; what fills up the taps is some channel's. */
-RAM_CODE("m33_segment_gather_planes")
-static void gather_planes(const struct conv *conv, const int8_t *row, int32_t channel_step,
-                          int32_t count)
+ALWAYS_INLINE void gather_planes(const struct conv *conv, const int8_t *row, int32_t channel_step,
+                                 int32_t count)
 {
-    const int32_t last = conv->taps - 1;
-    const uint32_t offset = both_halves(-2 * conv->call.input_zero_point);
-    const int32_t squares = (count + 1) / 4;  /* of whole pairs, or with the partner of an odd pixel */
-    uint32_t *to = conv->fields;
-    for (int32_t channel = 0; channel < conv->taps; channel += CHANNELS, to += 4) {
-        const int8_t *rows[CHANNELS];
-#pragma GCC unroll 1
-        for (int32_t number = 0; number < CHANNELS; number++) {
-            rows[number] = row;
-            row += channel + number < last ? channel_step : 0;
-        }
-        if (squares != 0) {
-            m33_expand_planes(to, rows, offset, squares, 4 * conv->filled);
-        }
-        if (4 * squares < count) {
-            expand_half(to + 2 * squares * conv->filled, rows, 4 * squares, offset);
-        }
+    const int32_t whole = conv->taps / CHANNELS;
+    const int32_t rest = conv->taps % CHANNELS;
+    struct planes planes;
+    planes.pair_bytes = 4 * conv->filled;
+    planes.offset = both_halves(-2 * conv->call.input_zero_point);
+    planes.squares = (count + 1) / 4;         /* of whole pairs, or with the partner of an odd pixel */
+    planes.next[0] = channel_step;
+    planes.next[1] = 2 * channel_step;
+    planes.next[2] = 3 * channel_step;
+    planes.group_step = CHANNELS * channel_step;
+    planes.pair_more = 4 * planes.squares < count;
+    planes.groups = whole;
+    if (whole != 0) {
+        m33_segment_expand_planes(conv->fields, row, &planes);
+    }
+    if (rest != 0) {
+        planes.next[0] = rest > 1 ? channel_step : 0;
+        planes.next[1] = rest > 2 ? 2 * channel_step : planes.next[0];
+        planes.next[2] = planes.next[1];
+        planes.groups = 1;
+        m33_segment_expand_planes(conv->fields + 4 * whole, row + whole * planes.group_step, &planes);
     }
 }
 
@@ -110,46 +100,32 @@ ALWAYS_INLINE void set_conv(struct conv *conv, const struct stage *stage,
 }
 
 /* Constants of a group of 4 channels; to those that are slow, a bit each. */
-RAM_CODE("m33_segment_put_group")
-static uint32_t put_group(const struct conv *conv, int32_t channel, uint32_t *weights,
-                                 struct numbers *numbers)
+ALWAYS_INLINE uint32_t put_group(const struct conv *conv, int32_t channel, uint32_t *weights,
+                          struct numbers *numbers)
 {
-    const int32_t last = conv->stage->c_out - 1;
     const int8_t *rows[CHANNELS];
-    uint32_t slow = 0, negated = 0;
-#pragma GCC unroll 1
-    for (int32_t number = 0; number < CHANNELS; number++) {
-        const int32_t at = channel + number < last ? channel + number : last;
-        rows[number] = conv->call.weights + at * conv->taps;
-        const enum special special =
-            plan_channel(&conv->channels, &conv->call.quants[at], rows[number],
-                         &numbers->doubled_bias[number], &numbers->channels[number]);
-        slow |= (uint32_t)((special & SLOW) != 0) << number;
-        negated |= (uint32_t)((special & NEGATED) != 0) << number;
-    }
-    widen_channels(weights, conv->taps, rows, negated);
-    return slow;
+    const struct specials special = m33_plan_channels(&conv->channels, channel, numbers->channels,
+                                                      numbers->doubled_bias, rows);
+    m33_widen_channels(weights, conv->taps, rows, special.negated);
+    return special.slow;
 }
 
-/* Up to 4 channels of all pixels of a step, to planes. What is no pair, and what are not 4 channels, goes by
+/* Up to 4 channels of all pixels of a step, to planes: what is no pair, and what are not 4 channels, goes by
  * way of the spare pixels. */
 ALWAYS_INLINE void sweep_planes(const struct conv *conv, struct segment_sweep *sweep,
                                 int32_t count, int32_t channels, int8_t *output)
 {
     const int32_t plane_step = conv->stage->output.channel_step;
     int32_t pixel = channels == CHANNELS ? count & ~1 : 0;
-    sweep->fields = conv->fields;
-    sweep->output = output;
     sweep->output_end = output + pixel;
-    sweep->plane_step = plane_step;
     if (pixel != 0) {
         m33_segment_sweep(sweep);
     }
+    sweep->plane_step = 2;
     for (; pixel < count; pixel += 2) {
         sweep->fields = conv->fields + pixel / 2 * conv->filled;
         sweep->output = conv->spare;
         sweep->output_end = conv->spare + 2;
-        sweep->plane_step = 2;
         m33_segment_sweep(sweep);
         for (int32_t channel = 0; channel < channels; channel++) {
             int8_t *const to = output + channel * plane_step + pixel;
@@ -159,6 +135,7 @@ ALWAYS_INLINE void sweep_planes(const struct conv *conv, struct segment_sweep *s
             }
         }
     }
+    sweep->plane_step = plane_step;
 }
 
 /* The same pixel by pixel. Of an odd number the last one's partner is written to a spare pixel. */
@@ -168,9 +145,10 @@ ALWAYS_INLINE void sweep_pixels(const struct conv *conv, struct segment_sweep *s
     const int32_t step = conv->stage->output.pixel_step;
     const bool whole = channels == CHANNELS;
     const int32_t pairs = whole ? count / 2 : (count + 1) / 2;
-    sweep->fields = conv->fields;
-    sweep->output = whole ? output : conv->spare;
-    sweep->pixel_step = whole ? step : CHANNELS;
+    if (!whole) {
+        sweep->output = conv->spare;
+        sweep->pixel_step = CHANNELS;
+    }
     sweep->output_end = sweep->output + 2 * pairs * sweep->pixel_step;
     if (pairs != 0) {
         m33_segment_sweep(sweep);
@@ -179,7 +157,7 @@ ALWAYS_INLINE void sweep_pixels(const struct conv *conv, struct segment_sweep *s
         for (int32_t pixel = 0; pixel < count; pixel++) {
             copy(output + pixel * step, conv->spare + CHANNELS * pixel, channels);
         }
-    } else if (count % 2 != 0) {
+    } else {
         output += 2 * pairs * step;
         sweep->fields = conv->fields + pairs * conv->filled;
         sweep->output = output;
@@ -187,6 +165,21 @@ ALWAYS_INLINE void sweep_pixels(const struct conv *conv, struct segment_sweep *s
         sweep->output_end = output + 2 * sweep->pixel_step;
         m33_segment_sweep(sweep);
     }
+    sweep->pixel_step = step;
+}
+
+/* Where they are not 4 channels of an even number of pixels. Of the sweep, what is set for all groups of a
+ * step stays as it is. */
+RAM_CODE("m33_segment_sweep_rest")
+static void sweep_rest(const struct conv *conv, struct segment_sweep *sweep, int32_t count,
+                       int32_t channels)
+{
+    if (sweep->pixel_step == 0) {
+        sweep_planes(conv, sweep, count, channels, sweep->output);
+    } else {
+        sweep_pixels(conv, sweep, count, channels, sweep->output);
+    }
+    sweep->fields = conv->fields;
 }
 
 /* All channels of a step, ascending. */
@@ -196,46 +189,63 @@ static void conv_step(const struct conv *conv, const struct step *step, struct k
     const struct stage *const stage = conv->stage;
     const int32_t weights_words = 2 * conv->filled;
     const int32_t channel_step = stage->output.channel_step;
+    const int32_t run = step->count * stage->output.pixel_step;
+    const bool odd = step->count % 2 != 0;
     uint32_t *block = kept->first;
     int8_t *output = step->output;
+    int32_t channel = 0;
     struct numbers of_scratch;
     struct segment_sweep sweep;
-    sweep.pixel_step = 0;
+    sweep.fields = conv->fields;
     sweep.low = all_bytes(conv->call.activation_min);
     sweep.high = all_bytes(conv->call.activation_max);
-    for (int32_t channel = 0; channel < stage->c_out; channel += CHANNELS) {
+    sweep.plane_step = channel_step;
+    sweep.pixel_step = channel_step != 1 ? 0 : stage->output.pixel_step;
+    sweep.end_step = CHANNELS * channel_step;
+    sweep.output_step = sweep.end_step - run;
+    sweep.block_step = 4 * kept->words;
+    while (channel < stage->c_out) {
         const int32_t left = stage->c_out - channel;
-        const int32_t channels = left < CHANNELS ? left : CHANNELS;
         const int32_t group = channel / CHANNELS;
-        const bool made = group < kept->groups;
-        const bool keeps = room_for_group(kept, group) != NULL;
-        uint32_t *const weights = made || keeps ? block : conv->weights;
-        struct numbers *const numbers =
-            made || keeps ? (struct numbers *)(void *)(block + weights_words) : &of_scratch;
+        const bool whole = !odd && left >= CHANNELS;
+        uint32_t *weights = block;
+        struct numbers *numbers = (struct numbers *)(void *)(block + weights_words);
         uint32_t slow = 0;
-        if (!made) {
+        int32_t groups = 1;
+        if (group >= kept->groups) {
+            const bool keeps = room_for_group(kept, group) != NULL;
+            if (!keeps) {
+                weights = conv->weights;
+                numbers = &of_scratch;
+            }
             slow = put_group(conv, channel, weights, numbers);
+            if (keeps) {
+                keep_group(kept, slow != 0);
+            }
+        } else if (whole) {
+            groups = left / CHANNELS;
+            groups = kept->groups - group < groups ? kept->groups - group : groups;
         }
-        if (keeps) {
-            keep_group(kept, slow != 0);
-        }
-        block += kept->words;
+        sweep.groups = groups;
         sweep.weights = weights;
         sweep.weights_end = weights + weights_words;
         sweep.numbers = numbers;
-        if (channel_step != 1) {
-            sweep_planes(conv, &sweep, step->count, channels, output);
+        sweep.output = output;
+        sweep.output_end = output + run;
+        if (whole) {
+            m33_segment_sweep(&sweep);
         } else {
-            sweep_pixels(conv, &sweep, step->count, channels, output);
+            sweep_rest(conv, &sweep, step->count, left < CHANNELS ? left : CHANNELS);
         }
-        for (int32_t number = 0; slow != 0 && number < channels; number++, slow >>= 1) {
+        for (int32_t at = channel; slow != 0 && at < stage->c_out; at++, slow >>= 1) {
             if ((slow & 1) != 0) {
-                const int32_t at = channel + number;
                 m33_exact_channel(&conv->channels, conv->fields, step->count, at,
                                   step->output + at * channel_step, stage->output.pixel_step);
             }
         }
-        output += CHANNELS * channel_step;
+        block += groups * kept->words;
+        output += groups * sweep.end_step;
+        channel += CHANNELS * groups;
     }
 }
 

@@ -8,35 +8,31 @@
  * rows above and below the tensor are a row of zero points in scratch.
  *
  * Scratch: constants of 4 channels, a row of padding. */
+#include "kernels/m33/groups.h"
 #include "kernels/m33/saturate.h"
 #include "kernels/m33/segment.h"
+#include "kernels/m33/segment_planes.h"
 #include "kernels/m33/simd.h"
 #include "kernels/m33/strips.h"
 
 /* BEYOND: what a strip reads behind the taps of its last outputs, rounded up. NUMBERS: words of a channel's
- * constants behind its weights. */
-enum { CHANNELS = 4, BEYOND = 16, NUMBERS = 4 };
+ * constants behind its weights, of which BIAS is the last. */
+enum { CHANNELS = 4, BEYOND = 16, NUMBERS = 4, BIAS = 3 };
 
-/* Of a depthwise stage. words: of a row of weights; channel_words: of a channel's constants. */
+/* Of a depthwise stage. channel_words: of a channel's constants; before_last: bytes of a row of inputs before
+ * the last outputs' taps. */
 struct depthwise {
     struct op_call call;
     const struct stage *stage;
     struct channels channels;
-    int32_t words, channel_words;
+    strips_function *strips;
+    int32_t channel_words, before_last;
 };
 
-ALWAYS_INLINE strips_function *strips_for(const struct stage *stage)
-{
-    const bool one = stage->s_w == 1;
-    switch (stage->k_w) {
-    case 3:
-        return one ? m33_strips_3_1 : m33_strips_3_2;
-    case 5:
-        return one ? m33_strips_5_1 : m33_strips_5_2;
-    default:
-        return one ? m33_strips_7_1 : m33_strips_7_2;
-    }
-}
+/* Of 3, 5 and 7 taps, strides 1 and 2. */
+static strips_function *const strips_of[3][2] = {{m33_strips_3_1, m33_strips_3_2},
+                                                 {m33_strips_5_1, m33_strips_5_2},
+                                                 {m33_strips_7_1, m33_strips_7_2}};
 
 /* That are made at a time. */
 ALWAYS_INLINE int32_t strip_outputs(const struct stage *stage)
@@ -44,51 +40,10 @@ ALWAYS_INLINE int32_t strip_outputs(const struct stage *stage)
     return stage->k_w == 3 && stage->s_w == 1 ? 8 : 4;
 }
 
-/* Numbers of 4 channels next to each other, doubled, as halfwords: of the even two and the odd two. Where there
- * are fewer channels, what lies behind them is read, too, and of no account. */
-struct doubled {
-    uint32_t even, odd;
-};
-
 /* Weights of a row of k taps. */
 ALWAYS_INLINE int32_t words_of(int32_t k)
 {
     return k == 7 ? 5 : (k + 1) / 2;
-}
-
-ALWAYS_INLINE uint32_t add_halves(uint32_t a, uint32_t b)
-{
-    uint32_t result;
-    __asm("uadd16 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
-    return result;
-}
-
-/* Taps of a row whose weights are a word of strips.S, for 3, 5 and 7. */
-static const uint8_t pairs_of[3][10] = {
-    {0, 2, 1, 0}, {0, 2, 2, 4, 1, 3}, {1, 3, 3, 5, 0, 2, 4, 6, 2, 4}};
-
-/* The weights of 4 channels, row by row as strips.S has them; to their sums, doubled. */
-RAM_CODE("m33_segment_put_weights")
-static struct doubled put_weights(const struct stage *stage, int32_t channel, uint32_t *to)
-{
-    const int32_t k = stage->k_w;
-    const int32_t step = stage->c_out;
-    const int32_t words = words_of(k);
-    const struct spread spread = {k, k * step, 4 * words, 4 * (k * words + NUMBERS)};
-    const uint8_t *taps = pairs_of[k / 2 - 1];
-    const int8_t *from = stage->weights + channel;
-    struct doubled sums = {0, 0};
-    for (int32_t pair = 0; pair < words; pair++, taps += 2) {
-        m33_segment_spread(to + pair, from + taps[0] * step, from + taps[1] * step, &spread);
-    }
-    for (int32_t left = k * k; left > 0; left--, from += step) {
-        const uint32_t bytes = word_at(from);
-        sums.even = add_even_bytes(sums.even, bytes);
-        sums.odd = add_odd_bytes(sums.odd, bytes);
-    }
-    sums.even = add_halves(sums.even, sums.even);
-    sums.odd = add_halves(sums.odd, sums.odd);
-    return sums;
 }
 
 ALWAYS_INLINE void negate_words(uint32_t *words, int32_t count)
@@ -98,34 +53,41 @@ ALWAYS_INLINE void negate_words(uint32_t *words, int32_t count)
     }
 }
 
-/* Constants of up to 4 channels; to those that are slow, a bit each. */
+/* Constants of up to 4 channels; to those that are slow, a bit each. Where there are fewer, what lies behind
+ * their weights is read, too, and of no account. */
 RAM_CODE("m33_segment_put_constants")
 static uint32_t put_constants(const struct depthwise *d, int32_t first, uint32_t *to)
 {
     const struct stage *const stage = d->stage;
     const int32_t left = stage->c_out - first;
     const int32_t count = left < CHANNELS ? left : CHANNELS;
-    const struct doubled sums = put_weights(stage, first, to);
-    const int32_t sum_of[CHANNELS] = {(int16_t)sums.even, (int16_t)sums.odd,
-                                      (int32_t)sums.even >> 16, (int32_t)sums.odd >> 16};
-    const int32_t weights = d->channel_words - NUMBERS;
+    const int32_t words = d->channel_words, bytes = 4 * words;
+    const int8_t *const from = stage->weights + first;
+    const uint64_t sums = m33_segment_spread(to, from, stage->c_out, bytes, stage->k_w);
+    const uint32_t even = (uint32_t)sums, odd = (uint32_t)(sums >> 32);
+    int32_t sum_of[CHANNELS] = {(int16_t)even, (int16_t)odd, (int32_t)even >> 16,
+                                (int32_t)odd >> 16};
+    const int32_t weights = words - NUMBERS;
+    uint32_t *numbers = to + weights;
     uint32_t slow = 0;
-    for (int32_t at = 0; at < count; at++, to += d->channel_words) {
-        struct channel channel;
-        int32_t bias, sum = sum_of[at];
-        const enum special special =
-            plan_channel(&d->channels, &stage->quants[first + at], stage->weights + first + at,
-                         &bias, &channel);
-        slow |= (uint32_t)((special & SLOW) != 0) << at;
-        if ((special & NEGATED) != 0) {
-            negate_words(to, weights);
-            sum = -sum;
+    if (count < CHANNELS ||
+        m33_plan_group(&d->channels, &stage->quants[first], (struct channel *)(void *)numbers,
+                       (int32_t *)numbers + BIAS, bytes, bytes) != 0) {
+        for (int32_t at = 0; at < count; at++, to += words) {
+            uint32_t *const own = to + weights;
+            const enum special special =
+                m33_plan_channel(&d->channels, &stage->quants[first + at], from + at,
+                                 (int32_t *)own + BIAS, (struct channel *)(void *)own);
+            slow |= (uint32_t)((special & SLOW) != 0) << at;
+            if ((special & NEGATED) != 0) {
+                negate_words(to, weights);
+                sum_of[at] = -sum_of[at];
+            }
         }
-        uint32_t *const numbers = to + weights;
-        numbers[0] = (uint32_t)channel.multiplier;
-        numbers[1] = (uint32_t)channel.offset;
-        numbers[2] = (uint32_t)channel.shift;
-        numbers[3] = (uint32_t)(bias - stage->input_zero_point * sum);
+    }
+#pragma GCC unroll 1
+    for (int32_t at = 0; at < CHANNELS; at++, numbers += words) {
+        numbers[BIAS] -= (uint32_t)(stage->input_zero_point * sum_of[at]);
     }
     return slow;
 }
@@ -137,8 +99,8 @@ ALWAYS_INLINE void set_depthwise(struct depthwise *d, const struct stage *stage,
     m33_segment_call(&d->call, whole, stage);
     d->stage = stage;
     d->channels = channels_of(&d->call, k * k, stage->c_out);
-    d->words = words_of(k);
-    d->channel_words = k * d->words + NUMBERS;
+    d->channel_words = k * words_of(k) + NUMBERS;
+    d->strips = strips_of[k / 2 - 1][stage->s_w - 1];
 }
 
 RAM_CODE("m33_segment_depthwise_words")
@@ -167,18 +129,21 @@ ALWAYS_INLINE uint32_t set_rows(struct strips *strips, const struct segment *seg
     const struct stage *const stage = &segment->stages[number];
     const struct rows *const source = &segment->stages[number - 1].output;
     const int32_t top = stage->output.made * stage->s_h - stage->pad_top;
+    const int8_t *const first = source->first - source->before;
+    const int8_t *const last = first + (source->slots - 1) * source->row_step;
+    const int8_t *row = plain_segment_row(segment, number - 1, top) - source->before;
     uint32_t padded = 0;
     for (int32_t k_y = 0; k_y < stage->k_h; k_y++) {
-        const bool real = top + k_y >= 0 && top + k_y < stage->h_in;
+        const bool real = (uint32_t)(top + k_y) < (uint32_t)stage->h_in;
         padded |= (uint32_t)!real << k_y;
-        strips->rows[k_y] =
-            real ? plain_segment_row(segment, number - 1, top + k_y) - source->before : padding;
+        strips->rows[k_y] = real ? row : padding;
+        row = row == last ? first : row + source->row_step;
     }
     return padded;
 }
 
 /* What is the same for all channels, and the way to the next one. */
-ALWAYS_INLINE void set_strips(struct strips *strips, const struct depthwise *d,
+ALWAYS_INLINE void set_strips(struct strips *strips, struct depthwise *d,
                               const struct rows *source)
 {
     const struct stage *const stage = d->stage;
@@ -191,6 +156,7 @@ ALWAYS_INLINE void set_strips(struct strips *strips, const struct depthwise *d,
     strips->output_step = output->channel_step - stage->w_out * output->pixel_step;
     strips->pixel_step = output->pixel_step;
     strips->width = unit * stage->s_w * units;
+    d->before_last = strips->width - unit * stage->s_w;
     strips->channel_step = source->channel_step - strips->width;
     strips->left = stage->w_out - unit * (units - 1);
 }
@@ -201,14 +167,13 @@ static void run_strips(struct strips *strips, const struct depthwise *d, int32_t
                               int32_t channels, const uint32_t *constants, int8_t *output)
 {
     const int32_t offset = first * (strips->channel_step + strips->width);
-    const int32_t last = strips->width - strip_outputs(d->stage) * d->stage->s_w;
     strips->constants = constants;
     strips->offset = offset;
-    strips->limit = strips->limit_step != 0 ? offset + last : 0;
+    strips->limit = strips->limit_step != 0 ? offset + d->before_last : 0;
     strips->end = offset + strips->width;
     strips->output = output + first * d->stage->output.channel_step;
     strips->channels = channels;
-    strips_for(d->stage)(strips);
+    d->strips(strips);
 }
 
 RAM_CODE("m33_segment_exact_strip")
@@ -233,6 +198,17 @@ static void exact_strip(const struct strips *strips, const struct depthwise *d, 
     }
 }
 
+/* Those that are padding. */
+RAM_CODE("m33_segment_move_rows")
+static void move_rows(struct strips *strips, uint32_t padded, int32_t distance)
+{
+    for (const int8_t **row = strips->rows; padded != 0; row++, padded >>= 1) {
+        if ((padded & 1) != 0) {
+            *row += distance;
+        }
+    }
+}
+
 /* The same, one channel after the other, where some rows of taps are padding, which is the same for all
  * channels, or where some have to be made exactly. */
 RAM_CODE("m33_segment_each_strip")
@@ -240,19 +216,18 @@ static void run_each(struct strips *strips, const struct depthwise *d, uint32_t 
                      uint32_t slow, int32_t first, int32_t channels, const uint32_t *constants,
                      int8_t *output)
 {
-    struct strips each = *strips;
+    const int32_t step = strips->channel_step + strips->width;
+    move_rows(strips, padded, -first * step);
     for (int32_t channel = first; channel < first + channels; channel++, slow >>= 1) {
-        const int32_t offset = channel * (strips->channel_step + strips->width);
-        for (int32_t k_y = 0; k_y < d->stage->k_h; k_y++) {
-            each.rows[k_y] = strips->rows[k_y] - ((padded >> k_y & 1) != 0 ? offset : 0);
-        }
         if ((slow & 1) != 0) {
-            exact_strip(&each, d, channel, output);
+            exact_strip(strips, d, channel, output);
         } else {
-            run_strips(&each, d, channel, 1, constants, output);
+            run_strips(strips, d, channel, 1, constants, output);
         }
+        move_rows(strips, padded, -step);
         constants += d->channel_words;
     }
+    move_rows(strips, padded, (first + channels) * step);
 }
 
 RAM_CODE("m33_segment_channels")
@@ -286,20 +261,22 @@ void m33_segment_depthwise(const struct segment *segment, int32_t number,
             put_word(padding + at, word);
         }
     }
-    int32_t first = 0;
-    if (kept->groups != 0) {
-        const int32_t made = CHANNELS * kept->groups;
-        first = made < stage->c_out ? made : stage->c_out;
-        run_channels(&strips, &d, padded, 0, 0, first, kept->first, row);
-    }
-    for (; first < stage->c_out; first += CHANNELS) {
+    int32_t channels;
+    for (int32_t first = 0; first < stage->c_out; first += channels) {
         const int32_t left = stage->c_out - first;
-        uint32_t *const room = room_for_group(kept, first / CHANNELS);
-        uint32_t *const to = room != NULL ? room : constants;
-        const uint32_t slow = put_constants(&d, first, to);
-        if (room != NULL) {
-            keep_group(kept, slow != 0);
+        const uint32_t *from = kept->first;
+        uint32_t slow = 0;
+        channels = CHANNELS * kept->groups;   /* those that are kept are the first ones */
+        if (first >= channels) {
+            uint32_t *const room = room_for_group(kept, first / CHANNELS);
+            uint32_t *const to = room != NULL ? room : constants;
+            slow = put_constants(&d, first, to);
+            if (room != NULL) {
+                keep_group(kept, slow != 0);
+            }
+            from = to;
+            channels = CHANNELS;
         }
-        run_channels(&strips, &d, padded, slow, first, left < CHANNELS ? left : CHANNELS, to, row);
+        run_channels(&strips, &d, padded, slow, first, left < channels ? left : channels, from, row);
     }
 }

@@ -14,6 +14,7 @@
     .equ LOW, 0                               /* on the stack */
     .equ HIGH, 4
     .equ OUTPUT, 8
+    .equ OUTPUT_END, 16
     .equ PIXEL_STEP, 20
     .equ WEIGHTS, 24
     .equ WEIGHTS_END, 28
@@ -21,6 +22,7 @@
     .equ ENTRY, 36                            /* where the loop is entered */
     .equ FRAME, 44
     .equ BIASES, 48                           /* behind the numbers */
+    .equ GROUPS, 40                           /* in the struct */
     .equ UNROLLED, 8                          /* pairs of taps a round of the loop */
     .equ TAPS_BYTES, 56                       /* of code for a pair of taps */
 
@@ -59,7 +61,7 @@
     .thumb_func
     .balign 4
 m33_segment_sweep:
-    push {r4-r11, lr}
+    push {r0, r4-r11, lr}
     sub sp, sp, #FRAME
     ldm r0, {r0-r8, lr}                       /* fields, low ... weights, weights_end, numbers */
     sub r9, r8, r7
@@ -127,8 +129,29 @@ m33_segment_sweep:
     str r3, [sp, #OUTPUT]
     cmp r3, r7
     bne 1b
-5:
-    add sp, sp, #FRAME
+5:                                            /* the next 4 channels */
+    ldr r0, [sp, #FRAME]
+    add r1, r0, #GROUPS
+    ldm r1, {r4-r7}                           /* groups, output_step, end_step, block_step */
+    subs r4, r4, #1
+    beq 6f
+    str r4, [r1]
+    ldr r0, [r0]                              /* fields */
+    ldr r8, [sp, #OUTPUT_END]
+    add r3, r3, r5
+    add r8, r8, r6
+    str r3, [sp, #OUTPUT]
+    str r8, [sp, #OUTPUT_END]
+    add r1, sp, #WEIGHTS
+    ldm r1, {r8, r9, lr}                      /* weights, weights_end, numbers */
+    add r8, r8, r7
+    add r9, r9, r7
+    add lr, lr, r7
+    stm r1, {r8, r9, lr}
+    add lr, lr, #BIASES
+    b 1b
+6:
+    add sp, sp, #FRAME + 4
     pop {r4-r11, pc}
     .if (3b - 2b) - UNROLLED * TAPS_BYTES
     .error "a pair of taps is not TAPS_BYTES long"

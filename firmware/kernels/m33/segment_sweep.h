@@ -26,12 +26,17 @@ struct segment_sweep {
     int32_t pixel_step;                       /* bytes from a pixel to the next one, or 0 */
     const uint32_t *weights, *weights_end;
     const struct numbers *numbers;
+    int32_t groups;                           /* of 4 channels, not 0; afterwards 1 */
+    int32_t output_step;                      /* from the end of a group's output to the next one's */
+    int32_t end_step;                         /* from a group's output_end to the next one's */
+    int32_t block_step;                       /* the same of weights, and of numbers, bytes */
 };
 #ifdef __arm__
 _Static_assert(offsetof(struct segment_sweep, low) == 4 &&
                    offsetof(struct segment_sweep, output) == 12 &&
                    offsetof(struct segment_sweep, pixel_step) == 24 &&
                    offsetof(struct segment_sweep, numbers) == 36 &&
+                   offsetof(struct segment_sweep, groups) == 40 &&
                    offsetof(struct numbers, doubled_bias) == 48,
                "segment_sweep.S knows these offsets");
 #endif

@@ -101,50 +101,6 @@ m33_expand_pairs:
     pop {r4-r11, pc}
     .size m33_expand_pairs, . - m33_expand_pairs
 
-/* void m33_expand_planes(uint32_t *to, const int8_t *const rows[4], uint32_t offset, int32_t squares,
- *                        int32_t pair_bytes): the same of a group of 4 channels, each of which has its
- * pixels next to each other in a row: squares of 4 by 4 bytes, at least one, to the fields of two pairs
- * of pixels, which lie pair_bytes apart. */
-    .macro half_square first, second, at      /* channels 0 and 2, or 1 and 3 */
-    ldr r8, [\first], #4
-    ldr r10, [\second], #4
-    sxtab16 r9, r2, r8
-    sxtab16 r9, r9, r8
-    sxtab16 r11, r2, r10
-    sxtab16 r11, r11, r10
-    sxtab16 r12, r2, r8, ror #8
-    sxtab16 r12, r12, r8, ror #8
-    sxtab16 lr, r2, r10, ror #8
-    sxtab16 lr, lr, r10, ror #8
-    pkhbt r8, r9, r11, lsl #16
-    pkhbt r10, r12, lr, lsl #16
-    pkhtb r9, r11, r9, asr #16
-    pkhtb r11, lr, r12, asr #16
-    add r12, r0, r1
-    str r8, [r0, #\at]
-    str r10, [r0, #\at + 4]
-    str r9, [r12, #\at]
-    str r11, [r12, #\at + 4]
-    .endm
-
-    .section .ram_code.m33_expand_planes, "ax", %progbits
-    .global m33_expand_planes
-    .type m33_expand_planes, %function
-    .thumb_func
-    .balign 4
-m33_expand_planes:
-    push {r4-r11, lr}
-    ldm r1, {r4-r7}
-    ldr r1, [sp, #36]                         /* pair_bytes */
-1:
-    half_square r4, r6, 0
-    half_square r5, r7, 8
-    add r0, r0, r1, lsl #1
-    subs r3, r3, #1
-    bne 1b
-    pop {r4-r11, pc}
-    .size m33_expand_planes, . - m33_expand_planes
-
 /* uint32_t *m33_widen(uint32_t *to, const int8_t *const rows[4], int32_t groups): the weights of 4
  * channels, groups of 4 taps: for each pair of taps a word of each channel. At least one group; the
  * rows may lie at any address. To the end of what was written. */

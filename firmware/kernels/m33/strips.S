@@ -268,12 +268,22 @@ m33_strips_\k\()_\s:
 next_channel:
     ldr r2, [sp, #LEFT]
 next_left:                                    /* r2 of them */
-    eor r6, r1, #1
-    eor r7, r2, #4
-    orrs r6, r6, r7
+    cmp r2, #4
+    bne 1f
+    cmp r1, #1
     it eq
     streq r4, [r5], #4
     beq 2f
+    strb r4, [r5]
+    lsr r6, r4, #8
+    strb r6, [r5, r1]
+    add r5, r5, r1, lsl #1
+    lsr r6, r4, #16
+    strb r6, [r5]
+    lsr r6, r4, #24
+    strb r6, [r5, r1]
+    add r5, r5, r1, lsl #1
+    b 2f
 1:
     strb r4, [r5]
     add r5, r5, r1
@@ -437,42 +447,3 @@ m33_strips_3_1:
     sub r0, r0, #BLOCK_3 - 4
     b 1b
     .size m33_strips_3_1, . - m33_strips_3_1
-
-/* void m33_segment_spread(uint32_t *to, const int8_t *first, const int8_t *second, const struct spread *spread):
- * two taps of 4 channels, doubled, to a word of each channel, for each row of the taps. */
-    .section .ram_code.m33_segment_spread, "ax", %progbits
-    .global m33_segment_spread
-    .type m33_segment_spread, %function
-    .thumb_func
-    .balign 4
-m33_segment_spread:
-    push {r4-r11, lr}
-    ldm r3, {r3-r6}                           /* rows, row_bytes, word_bytes, channel_bytes */
-    add r7, r0, r6, lsl #1
-1:
-    ldr r8, [r1]
-    ldr r9, [r2]
-    add r1, r1, r4
-    add r2, r2, r4
-    sxtb16 r10, r8
-    sxtb16 r8, r8, ror #8
-    sxtb16 r11, r9
-    sxtb16 r9, r9, ror #8
-    pkhbt r12, r10, r11, lsl #16
-    pkhtb r10, r11, r10, asr #16
-    pkhbt lr, r8, r9, lsl #16
-    pkhtb r8, r9, r8, asr #16
-    sadd16 r12, r12, r12
-    sadd16 lr, lr, lr
-    sadd16 r10, r10, r10
-    sadd16 r8, r8, r8
-    str r12, [r0]
-    str lr, [r0, r6]
-    str r10, [r7]
-    str r8, [r7, r6]
-    add r0, r0, r5
-    add r7, r7, r5
-    subs r3, r3, #1
-    bne 1b
-    pop {r4-r11, pc}
-    .size m33_segment_spread, . - m33_segment_spread

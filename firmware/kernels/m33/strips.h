@@ -43,12 +43,4 @@ typedef void strips_function(const struct strips *strips);
 strips_function m33_strips_3_1, m33_strips_5_1, m33_strips_7_1;
 strips_function m33_strips_3_2, m33_strips_5_2, m33_strips_7_2;
 
-/* Of a depthwise stage's weights: rows of taps; bytes from one to the next, as they are and as words; and from
- * a channel's words to the next one's. */
-struct spread {
-    int32_t rows, row_bytes, word_bytes, channel_bytes;
-};
-void m33_segment_spread(uint32_t *to, const int8_t *first, const int8_t *second,
-                        const struct spread *spread);
-
 #endif

@@ -49,8 +49,6 @@ void m33_sweep(struct sweep *sweep);
 void m33_expand(uint32_t *to, const int8_t *from, int32_t groups, uint32_t offset);
 void m33_expand_pairs(uint32_t *to, const int8_t *from, int32_t groups, uint32_t offset,
                       int32_t pairs, int32_t pixel_step);
-void m33_expand_planes(uint32_t *to, const int8_t *const rows[4], uint32_t offset, int32_t squares,
-                       int32_t pair_bytes);
 uint32_t *m33_widen(uint32_t *to, const int8_t *const rows[SWEEP_CHANNELS], int32_t groups);
 
 #endif
