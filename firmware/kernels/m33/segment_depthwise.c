@@ -29,10 +29,17 @@ struct depthwise {
     int32_t channel_words, before_last;
 };
 
-/* Of 3, 5 and 7 taps, strides 1 and 2. */
-static strips_function *const strips_of[3][2] = {{m33_strips_3_1, m33_strips_3_2},
-                                                 {m33_strips_5_1, m33_strips_5_2},
-                                                 {m33_strips_7_1, m33_strips_7_2}};
+/* Not a table, which would be one more line of flash. */
+ALWAYS_INLINE strips_function *strips_of(int32_t k, int32_t s)
+{
+    if (k == 3) {
+        return s == 1 ? m33_strips_3_1 : m33_strips_3_2;
+    }
+    if (k == 5) {
+        return s == 1 ? m33_strips_5_1 : m33_strips_5_2;
+    }
+    return s == 1 ? m33_strips_7_1 : m33_strips_7_2;
+}
 
 /* That are made at a time. */
 ALWAYS_INLINE int32_t strip_outputs(const struct stage *stage)
@@ -100,7 +107,7 @@ ALWAYS_INLINE void set_depthwise(struct depthwise *d, const struct stage *stage,
     d->stage = stage;
     d->channels = channels_of(&d->call, k * k, stage->c_out);
     d->channel_words = k * words_of(k) + NUMBERS;
-    d->strips = strips_of[k / 2 - 1][stage->s_w - 1];
+    d->strips = strips_of(k, stage->s_w);
 }
 
 RAM_CODE("m33_segment_depthwise_words")
