@@ -172,7 +172,7 @@ def load(path: Path) -> Node:
 def parse(text: str, path: str) -> Node:
     """The same for text that is already here; `path` is for messages."""
     try:
-        root = _compose(text)
+        root = yaml.compose(text, Loader=_Watched)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else path
@@ -184,22 +184,31 @@ def parse(text: str, path: str) -> Node:
     return Node(root, path)
 
 
-def _compose(text: str) -> yaml.Node | None:
-    """Composes the tree under a watch on depth, number of nodes, aliases and tags."""
-    depth = nodes = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        nodes += isinstance(event, yaml.NodeEvent)
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
+class _Watched(yaml.SafeLoader):
+    """Composes a tree under a watch on depth, number of nodes, aliases and tags."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = self._nodes = 0
+
+    def get_event(self) -> yaml.Event | None:
+        event: yaml.Event | None = super().get_event()  # type: ignore[no-untyped-call]
+        if event is not None:
+            self._look_at(event)
+        return event
+
+    def _look_at(self, event: yaml.Event) -> None:
+        self._nodes += isinstance(event, yaml.NodeEvent)
+        self._depth += isinstance(event, yaml.CollectionStartEvent)
+        self._depth -= isinstance(event, yaml.CollectionEndEvent)
         problem = None
         if isinstance(event, yaml.AliasEvent):
             problem = "aliases are not allowed"
         elif getattr(event, "tag", None) is not None:
             problem = "tags are not allowed"
-        elif depth > MAX_DEPTH or nodes > MAX_NODES:
+        elif self._depth > MAX_DEPTH or self._nodes > MAX_NODES:
             problem = f"more than {MAX_DEPTH} levels or {MAX_NODES} values"
         if problem:
             mark = event.start_mark
             place = f" at line {mark.line + 1}" if mark else ""
             raise yaml.YAMLError(problem + place)
-    return yaml.compose(text, Loader=yaml.SafeLoader)

@@ -140,6 +140,7 @@ def shipped_sets() -> tuple[str, ...]:
     return tuple(sorted({kernel.set for kernel in _shipped(resources.firmware() / "kernels")}))
 
 
+@lru_cache(maxsize=1)
 def _shipped(folder: Path) -> tuple[Kernel, ...]:
     """Of kernels.yaml, and of those in the folders beside it, which are sets of their folder's name.
     Errors: ConfigError for a name that two of them have."""
