@@ -10,6 +10,10 @@ TWO := -n 2 --dist loadfile
 EVERY_WAY := --layout all --traversal all --strategy rip
 DEMO_LAYERS := first\#mcunet-in0.0,first\#mcunet-in0.3,first\#mcunet-in0.5
 
+# Tests start hundreds of short processes. What these import is compiled once, and not beside the sources.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
+
 .PHONY: demo test test-all lint bench clean compilers extras
 
 # The main job: three real layers, flashed, run with two buffers and in place, proved and judged.

@@ -38,7 +38,7 @@ M0PLUS = KernelTraits("m0plus", "rp2040")
 SHIPPED = resources.firmware() / "kernels" / "m0plus"
 MOST_STEP = 196  # pixels: more than any output here has
 RANDOM = 5000  # random ops of a kind, in `make test-all`; SOME in `make test`
-SOME = 300
+SOME = 150
 _SHARE = [pytest.param(SOME, id="some"), pytest.param(RANDOM, id="all", marks=pytest.mark.extra)]
 
 

@@ -43,8 +43,8 @@ OPS: dict[str, Callable[[int], list[Layer]]] = {
     "add": add_layers,
     "fully_connected": fully_connected_layers,
 }
-_COUNT = [pytest.param(300, id="300"), pytest.param(5000, id="5000", marks=pytest.mark.extra)]
-_FEW = [pytest.param(60, id="60"), pytest.param(2000, id="2000", marks=pytest.mark.extra)]
+_COUNT = [pytest.param(150, id="150"), pytest.param(5000, id="5000", marks=pytest.mark.extra)]
+_FEW = [pytest.param(30, id="30"), pytest.param(2000, id="2000", marks=pytest.mark.extra)]
 
 
 M33 = KernelTraits("m33", "rp2350")

@@ -157,7 +157,7 @@ def _expected(kernel: Kernel, asked: Situation, pixels: int) -> tuple[int, ...] 
 
 
 def test_it_says_what_python_says(table: Table) -> None:
-    """Of 40,000 records, each for the kernel that it names."""
+    """Of 20,000 records, each for the kernel that it names."""
     rng = random.Random(6)
     count = len(table.kernels.kernels)
     ordinary = {
@@ -166,7 +166,7 @@ def test_it_says_what_python_says(table: Table) -> None:
         if kernel.kind is not OpKind.SEGMENT
     }
     taken: dict[str, int] = {}
-    for _ in range(40_000):
+    for _ in range(20_000):
         record, tensors = _draw(rng, count)
         if rng.random() < 0.7 and record.kernel in ordinary:
             record = _likely(rng, record, table.kernels.kernels[record.kernel])

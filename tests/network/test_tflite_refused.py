@@ -399,8 +399,8 @@ def _words(content: bytes, rng: random.Random) -> bytes:
 @pytest.mark.parametrize("damage", [_flips, _words])
 def test_damaged_bytes(damage: Callable[[bytes, random.Random], bytes]) -> None:
     content, rng = small_model(), random.Random(5)
-    outcomes = [_outcome(damage(content, rng)) for _ in range(3000)]
-    assert min(outcomes.count("refused"), outcomes.count("a network")) > 300
+    outcomes = [_outcome(damage(content, rng)) for _ in range(1500)]
+    assert min(outcomes.count("refused"), outcomes.count("a network")) > 150
 
 
 def test_damage_takes_no_memory() -> None:
