@@ -44,7 +44,7 @@ def test_any_slicing(chip: str, first: dict[str, object], slice_cycles: int) -> 
     assert _replay(chip, "odd-3x3", slice_cycles) == first
 
 
-@pytest.mark.parametrize("slice_cycles", [10_000, 1_000_000])
+@pytest.mark.parametrize("slice_cycles", [10_000])
 def test_any_slicing_of_a_real_layer(chip: str, slice_cycles: int) -> None:
     assert _replay(chip, "mcunet-in0.5", slice_cycles) == _replay(chip, "mcunet-in0.5", 0)
 

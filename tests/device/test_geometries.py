@@ -21,7 +21,7 @@ from harness.schema.constants import FrameType, Rounding, TapOrder
 from harness.schema.records import RunResult
 from tests.firmware.support import HostRunner, compile_host
 
-COUNT = 500
+COUNT = 250
 A_PACK = 125
 
 
